@@ -1,8 +1,11 @@
 """A small folder in the layout of mt-metrics-eval, and a test set of one's own, for tests to change."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from adjudge.core.segment import Segment, TestSet
+from adjudge.store.json_lines import write_records, write_test_set
+from tests.analysis.records import failed, rated
 
 Scores = Mapping[str, Sequence[float | None]]
 
@@ -45,30 +48,27 @@ def write_folder(path: Path, lp: str = "en-de") -> Path:
 
 def write_own(path: Path, lp: str = "en-de") -> Path:
     """Write the same as a JSONL file, whose segments have ids."""
-    rows = [
-        {
-            "segment": f"s{number}",
-            "lp": lp,
-            "document": f"d{number // 2}",
-            "source": "word " * (number + 1),
-            "translations": {system: f"{system} {number}" for system in ("A", "B", "C")},
-        }
-        for number in range(4)
+    segments = [
+        Segment(
+            segment=f"s{n}",
+            lp=lp,
+            document=f"d{n // 2}",
+            source="word " * (n + 1),
+            translations={system: f"{system} {n}" for system in "ABC"},
+        )
+        for n in range(4)
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_test_set(path, TestSet(name="own", segments=tuple(segments)))
     return path
 
 
 def write_ratings(path: Path, scores: Scores, *, annotator: str = "ann", lp: str = "en-de") -> Path:
     """Write ratings of the JSONL test set as records; None becomes a failure."""
-    shared: dict[str, object] = {"lp": lp, "document": "", "annotator": annotator, "protocol": "esa"}
-    rows = []
-    for system, values in scores.items():
-        for number, value in enumerate(values):
-            row = {**shared, "segment": f"s{number}", "system": system}
-            if value is None:
-                rows.append({**row, "kind": "failure", "reason": "refused", "detail": ""})
-            else:
-                rows.append({**row, "kind": "annotation", "rating": value, "spans": []})
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = {"lp": lp, "annotator": annotator, "protocol": "esa"}
+    places = [(system, f"s{n}", value) for system, values in scores.items() for n, value in enumerate(values)]
+    records = [
+        failed(system, segment=segment, **asked) if value is None else rated(system, segment, value, **asked)
+        for system, segment, value in places
+    ]
+    write_records(path, records)
     return path

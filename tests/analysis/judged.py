@@ -1,6 +1,7 @@
 """Judgements with marks for tests, short to write."""
 
 from pathlib import Path
+from typing import Any
 
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
@@ -8,6 +9,7 @@ from adjudge.core.scores import Run, RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
+from tests.analysis.records import mqm, rated
 
 SOURCE = "Das alte Labor ist zu."
 TEXT = "The old lab is closed today."
@@ -28,31 +30,20 @@ def span(
     """Mark words of the text; words that it does not have are a quotation without a place."""
     text = SOURCE if side == "source" else TEXT
     start = text.find(words)
-    if start < 0:
-        return ErrorSpan(severity=severity, category=category, side=side, text=words, match="unmatched")
-    return ErrorSpan(
-        severity=severity, category=category, side=side, start=start, end=start + len(words), text=words
+    found: dict[str, Any] = (
+        {"match": "unmatched"} if start < 0 else {"start": start, "end": start + len(words)}
     )
+    return ErrorSpan(severity=severity, category=category, side=side, text=words, **found)
 
 
 def marked(
     system: str, segment: str, *spans: ErrorSpan, annotator: str = "ann", lp: str = "de-en"
 ) -> Annotation:
-    return Annotation(
-        lp=lp, segment=segment, system=system, annotator=annotator, protocol="mqm", spans=tuple(spans)
-    )
+    return mqm(system, segment, *spans, annotator=annotator, lp=lp)
 
 
 def esa(system: str, segment: str, rating: float, *spans: ErrorSpan) -> Annotation:
-    return Annotation(
-        lp="de-en",
-        segment=segment,
-        system=system,
-        annotator="ann",
-        protocol="esa",
-        rating=rating,
-        spans=tuple(spans),
-    )
+    return rated(system, segment, rating, protocol="esa", lp="de-en", spans=spans)
 
 
 def run_of(records: list[Record], test_set: TestSet | None = None, protocol: str = "mqm") -> Run:

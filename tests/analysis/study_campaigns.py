@@ -1,9 +1,12 @@
 """Campaigns small enough to count by hand."""
 
+from typing import Any
+
 from adjudge.core.protocol import Severity
-from adjudge.core.record import Annotation, ErrorSpan, Preference, Verdict
+from adjudge.core.record import ErrorSpan, Verdict
 from adjudge.formats.campaign_export import CampaignFile, Kind, Submission
 from adjudge.store.json_lines import span_to_json
+from tests.analysis.records import preferred, rated
 
 TEXT = "Das blaue Sofa steht im Garten."
 DAMAGED = "Das schnelle Sofa steht im Garten."
@@ -32,16 +35,7 @@ def work(
     is_last: bool = True,
 ) -> Submission:
     """One person's rating of one translation; `at` is when it began, and 10 seconds later it is done."""
-    record = Annotation(
-        lp="en-de",
-        segment=segment,
-        system=system,
-        annotator=person,
-        protocol="esa",
-        document="d",
-        rating=rating,
-        spans=spans,
-    )
+    record = rated(system, segment, rating, annotator=person, protocol="esa", document="d", spans=spans)
     return Submission(
         person=person,
         protocol="esa",
@@ -64,24 +58,10 @@ def work(
 
 def compare(person: str, segment: str, verdict: Verdict, first: str = "A") -> Submission:
     """One person's choice between the systems A and B; `first` stood first on the page."""
-    record = Preference(
-        lp="en-de",
-        segment=segment,
-        systems=("A", "B"),
-        annotator=person,
-        criterion="overall",
-        verdict=verdict,
-    )
-    other = "B" if first == "A" else "A"
-    return Submission(
-        person=person,
-        protocol="pairwise",
-        kind="original",
-        lp="en-de",
-        segment=segment,
-        records=(record,),
-        texts={first: "eins", other: "zwei"},
-    )
+    record = preferred("A", "B", verdict, segment, annotator=person)
+    texts = {first: "eins", "B" if first == "A" else "A": "zwei"}
+    seen: dict[str, Any] = {"lp": "en-de", "segment": segment, "texts": texts}
+    return Submission(person=person, protocol="pairwise", kind="original", records=(record,), **seen)
 
 
 def campaign(*submissions: Submission, protocol: str = "esa", name: str = "small") -> CampaignFile:

@@ -4,16 +4,19 @@ import json
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.analysis.align import Group, align, align_texts, pieces_of
+from adjudge.analysis.align import align, align_texts, pieces_of
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import load
 from tests.cli.calling import Asked
+
+Capsys = pytest.CaptureFixture[str]
 
 SOURCES = [
     "The cat sat on the mat in 1984.",
@@ -144,14 +147,9 @@ def test_pieces_joined_are_the_text(text: str) -> None:
 @settings(deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=6), TEXT)
 def test_every_segment_has_a_group_and_no_text_is_lost(sources: list[str], text: str) -> None:
-    def in_place(_: object, __: object, pieces: list[str]) -> list[Group]:
-        groups = align_texts(sources, [], pieces)
-        assert [g.segments[0] for g in groups] == [0, *(g.segments[1] for g in groups)][:-1]
-        assert groups[-1].segments[1] == len(sources)
-        return groups
-
-    pieces = pieces_of(text)
-    groups = in_place(None, None, pieces)
+    groups = align_texts(sources, [], pieces_of(text))
+    assert [g.segments[0] for g in groups] == [0, *(g.segments[1] for g in groups)][:-1]
+    assert groups[-1].segments[1] == len(sources)
     taken = [n for g in groups for n in range(*g.pieces)]
     assert taken == sorted(set(taken))
     if not any(s.strip() for s in sources) or not text.strip():
@@ -162,8 +160,7 @@ def test_every_segment_has_a_group_and_no_text_is_lost(sources: list[str], text:
     filled, counts = _align_document(segments, "sys", text, align_texts)
     kept = ""
     for segment in filled:
-        added = segment.meta.get("added", {})
-        assert isinstance(added, dict)
+        added: Any = segment.meta.get("added", {})
         kept += "".join(added.get("sys", [])) + segment.translations.get("sys", "")
     assert sorted("".join(kept.split())) == sorted("".join(text.split()))
     assert counts["segments"] == len(sources)
@@ -185,16 +182,14 @@ def test_most_damaged_lines_of_wmt23_are_found_again(lp: str, adjudge_data: Path
     assert sum(a == b for a, b in zip(found, lines, strict=True)) >= 0.85 * len(lines)
 
 
-def asked(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> Asked:
+def asked(capsys: Capsys, folder: Path, *arguments: str) -> Asked:
     (folder / "source.txt").write_text("\n".join(SOURCES))
     (folder / "mine.txt").write_text(" ".join(GERMAN))
     paths = [str(folder / "source.txt"), str(folder / "mine.txt"), "--lp", "en-de"]
     return Asked(capsys, "align", *paths, "--out", str(folder / "out.jsonl"), *arguments)
 
 
-def test_the_command_writes_a_test_set_and_says_what_fits(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_a_test_set_and_says_what_fits(tmp_path: Path, capsys: Capsys) -> None:
     assert asked(capsys, tmp_path, "--format", "json").json["mine"]["translated"] == 4
     assert [s.translations["mine"] for s in load(tmp_path / "out.jsonl")] == GERMAN
     again = asked(capsys, tmp_path)
@@ -209,9 +204,7 @@ print(json.dumps({"id": "1", "groups": GROUPS}))
 """
 
 
-def test_a_program_of_ones_own_aligns_and_is_checked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_of_ones_own_aligns_and_is_checked(tmp_path: Path, capsys: Capsys) -> None:
     program = tmp_path / "a.py"
     program.write_text(PROGRAM.replace("GROUPS", "groups"))
     command = f"{sys.executable} {program}"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.analysis.bias import (
-    Biases,
     Families,
     bias,
     length_bias,
@@ -38,23 +38,17 @@ def verdicts(annotator: str, text: str, pair: tuple[str, str] = ("mine", "theirs
 
 def found(
     judged: list[Preference], gold: list[Preference] | None = None, families: Families | None = OWN
-) -> Biases:
+) -> Any:
     return bias(judged, gold=gold, families=families, resamples=0)
 
 
 def test_a_judge_that_favours_its_family_goes_beyond_gold_and_other_judges() -> None:
     judged = [*verdicts("judge", "AAAE"), *verdicts("other", "ABBE")]
     mine, other = found(judged, verdicts("people", "ABEE")).rows
-    assert mine.family is not None
     assert mine.family.systems == ("mine",)
     assert mine.family.own.value == 3.5 / 4
-    assert mine.family.gold is not None
-    assert mine.family.beyond_gold is not None
     assert (mine.family.gold.value, mine.family.beyond_gold.value) == (0.5, 0.375)
-    assert mine.family.others is not None
-    assert mine.family.beyond_others is not None
     assert (mine.family.others.value, mine.family.beyond_others.value) == (0.375, 0.5)
-    assert other.family is not None
     assert other.family.own.value == 2.5 / 4  # of "theirs"
 
 
@@ -66,7 +60,6 @@ def test_pairs_of_two_of_the_family_or_of_none_do_not_count() -> None:
         *verdicts("judge", "B", ("foo", "theirs")),
     ]
     (row,) = found(judged, families=families).rows
-    assert row.family is not None
     assert (row.family.own.value, row.family.own.n, row.n) == (1, 1, 3)
     assert (row.family.gold, row.family.others) == (None, None)
 
@@ -74,9 +67,7 @@ def test_pairs_of_two_of_the_family_or_of_none_do_not_count() -> None:
 def test_a_judge_of_the_same_family_is_none_of_the_others() -> None:
     families = Families(systems=OWN.systems, annotators={**OWN.annotators, "sister": "x"})
     judged = [*verdicts("judge", "AAAE"), *verdicts("other", "ABBE"), *verdicts("sister", "AAAA")]
-    mine = found(judged, families=families).rows[0].family
-    assert mine is not None
-    assert mine.others is not None
+    mine: Any = found(judged, families=families).rows[0].family
     assert mine.others.value == 0.375
 
 
@@ -88,20 +79,15 @@ def test_an_annotator_without_a_family_has_no_such_bias() -> None:
 def test_the_longer_wins_beyond_gold() -> None:
     own, gold = np.array([1.0, 1, 0, -1, np.nan, 1]), np.array([1.0, -1, 0, 1, 1, np.nan])
     differences = np.array([5.0, 2, 9, -4, 3, 0])  # the last pair is equally long
-    result = length_bias(own, gold, differences, Draws())
+    result: Any = length_bias(own, gold, differences, Draws())
     assert (result.longer.value, result.longer.n) == (3.5 / 4, 4)
-    assert result.gold is not None
-    assert result.beyond_gold is not None
     assert (result.gold.value, result.beyond_gold.value) == (1.5 / 4, 0.5)
 
 
 def test_lengths_are_code_points_of_the_texts() -> None:
     segment = Segment(segment="0", lp="en-de", source="s", translations={"a": "𝒳", "b": "ab"})  # one and two
-    source = Judgements(
-        name="run",
-        records=(preferred("a", "b", "B", "0"),),
-        test_set=TestSet(name="t", segments=(segment,)),
-    )
+    texts = TestSet(name="t", segments=(segment,))
+    source = Judgements(name="run", records=(preferred("a", "b", "B", "0"),), test_set=texts)
     (row,) = bias(source).rows
     assert row.length is not None
     assert row.length.longer.value == 1
@@ -183,9 +169,7 @@ def test_gold_of_one_language_pair_is_enough() -> None:
 
 
 def test_gold_of_other_translations_is_refused() -> None:
-    with pytest.raises(
-        DataError, match=r"run 1 and gold \(gold\) compare no translations in common: do they"
-    ):
+    with pytest.raises(DataError, match=r"run 1 and gold \(gold\) compare no translations in common"):
         found(verdicts("judge", "AB"), verdicts("people", "AB", ("mine", "neither")))
 
 
@@ -205,20 +189,6 @@ SAME: Orders = ("A", "A")
 
 def asked(*orders: Orders) -> list[Preference]:
     return [replace(preferred("a", "b", "E", str(i)), orders=pair) for i, pair in enumerate(orders)]
-
-
-def test_who_always_chooses_the_first_is_never_consistent() -> None:
-    """A in the first place wins; then B stands first and wins: mapped back, A and B."""
-    found = position_bias(asked(*[FIRST] * 8), NONE)
-    assert (found.consistency.value, found.first.value, found.second.value, found.tie.value) == (0, 1, 0, 0)
-    assert found.lean.value == 1
-    assert found.lean.p == pytest.approx(2 / 2**8)
-
-
-def test_who_looks_at_the_translations_only_is_consistent_and_fair() -> None:
-    found = position_bias(asked(("A", "A"), ("B", "B"), ("E", "E")), NONE)
-    assert (found.consistency.value, found.lean.value, found.lean.p) == (1, 0, 1)
-    assert [found.first.value, found.second.value, found.tie.value] == [pytest.approx(1 / 3)] * 3
 
 
 def test_what_was_asked_once_says_nothing() -> None:
@@ -290,11 +260,7 @@ def test_it_is_the_share_of_pairs_of_samples_that_agree() -> None:
     assert row.repeat is not None
     assert row.repeat.value == pytest.approx((1 / 3 + 1) / 2)
     assert row.repeat.n == 2
+    assert bias(records[2:], resamples=0).rows[0].repeat is None
     assert ["ann", "overall", "chance", "same verdict in two samples"] in [
         cells[:4] for cells in bias_table(found, exact=False).rows
     ]
-
-
-def test_what_was_asked_once_has_none() -> None:
-    (row,) = bias([preferred("a", "b", "A", "1")], resamples=0).rows
-    assert row.repeat is None

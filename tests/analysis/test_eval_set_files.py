@@ -14,12 +14,17 @@ from adjudge.errors import DataError, UsageError
 from tests.analysis.folders import GOLD, METRIC, write_folder, write_own, write_ratings, write_scores
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "set")
+
+
 def own(name: str, path: Path) -> dict[str, OwnScores]:
     return find_own_scores({name: path}, [None])
 
 
-def test_a_folder_has_systems_in_order_of_their_names_and_metrics_by_their_stems(tmp_path: Path) -> None:
-    found = read_eval_set(write_folder(tmp_path / "set"))
+def test_a_folder_has_systems_in_order_of_their_names_and_metrics_by_their_stems(folder: Path) -> None:
+    found = read_eval_set(folder)
     assert (found.name, found.lp, found.systems) == ("set", "en-de", ("A", "B", "C", "refA"))
     assert found.references == ("refA",)
     assert (found.documents, found.domains) == (("d1", "d1", "d2", "d2"), ("news", "news", "chat", "chat"))
@@ -31,23 +36,21 @@ def test_a_folder_has_systems_in_order_of_their_names_and_metrics_by_their_stems
     ]
 
 
-def test_none_is_not_judged_and_a_system_without_a_row_has_no_score(tmp_path: Path) -> None:
-    found = read_eval_set(write_folder(tmp_path / "set"))
+def test_none_is_not_judged_and_a_system_without_a_row_has_no_score(folder: Path) -> None:
+    found = read_eval_set(folder)
     np.testing.assert_array_equal(found.golds["mqm"].segments[0], [-1, -2, np.nan, -4])
     assert np.isnan(found.metrics["COMET-refA"].segments[3]).all()
     assert np.isnan(found.metrics["COMET-refA"].systems[3])
 
 
-def test_scores_of_systems_are_those_of_their_file_else_means_of_judged_segments(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_scores_of_systems_are_those_of_their_file_else_means_of_judged_segments(folder: Path) -> None:
     write_scores(folder / "metric-scores/en-de/QE-src.sys.score", {"B": [2], "A": [1], "refA": [4], "C": [3]})
     found = read_eval_set(folder)
     np.testing.assert_allclose(found.golds["mqm"].systems, [-7 / 3, -8 / 3, -20 / 3, -1 / 3])
     assert found.metrics["QE-src"].systems.tolist() == [1, 2, 3, 4]
 
 
-def test_one_of_several_golds_must_be_chosen(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_one_of_several_golds_must_be_chosen(folder: Path) -> None:
     write_scores(folder / "human-scores/en-de.da-sqm.seg.score", GOLD)
     with pytest.raises(UsageError, match="set en-de has da-sqm, mqm: choose with --gold"):
         read_eval_set(folder)
@@ -57,8 +60,8 @@ def test_one_of_several_golds_must_be_chosen(tmp_path: Path) -> None:
         read_eval_set(folder, gold=["esa"])
 
 
-def test_one_of_several_language_pairs_must_be_chosen(tmp_path: Path) -> None:
-    folder = write_folder(write_folder(tmp_path / "set"), lp="zh-en")
+def test_one_of_several_language_pairs_must_be_chosen(folder: Path) -> None:
+    folder = write_folder(folder, lp="zh-en")
     assert find_set_lps(folder) == ("en-de", "zh-en")
     with pytest.raises(UsageError, match="2 language pairs: add --lp"):
         read_eval_set(folder)
@@ -89,8 +92,7 @@ def test_a_test_set_of_ones_own_needs_a_gold(tmp_path: Path) -> None:
         read_eval_set(write_own(tmp_path / "own.jsonl"))
 
 
-def test_scores_of_other_systems_are_left_out_with_a_word(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_scores_of_other_systems_are_left_out_with_a_word(tmp_path: Path, folder: Path) -> None:
     more = write_scores(tmp_path / "X.seg.score", {**METRIC, "D": [1, 2, 3, 4]})
     found = read_eval_set(folder, scores=own("X", more))
     assert found.notes == (
@@ -114,8 +116,7 @@ def test_records_of_no_known_segment_are_an_error_and_some_are_a_note(tmp_path: 
         read_eval_set(path, gold=[str(other)])
 
 
-def test_uneven_files_and_nan_in_files_are_errors(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_uneven_files_and_nan_in_files_are_errors(tmp_path: Path, folder: Path) -> None:
     uneven = write_scores(tmp_path / "U.seg.score", {"A": [1, 2, 3]})
     with pytest.raises(DataError, match="3 seg scores a system, where set has 4"):
         read_eval_set(folder, scores=own("U", uneven))
@@ -127,8 +128,7 @@ def test_uneven_files_and_nan_in_files_are_errors(tmp_path: Path) -> None:
         read_eval_set(folder, scores=own("N", nan))
 
 
-def test_two_metrics_of_one_name_are_refused(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_two_metrics_of_one_name_are_refused(tmp_path: Path, folder: Path) -> None:
     more = write_scores(tmp_path / "QE-src.seg.score", METRIC)
     with pytest.raises(UsageError, match="two metrics 'QE-src'"):
         read_eval_set(folder, scores=own("QE-src", more))
@@ -142,21 +142,19 @@ def test_gold_of_ment_is_called_ment(adjudge_data: Path) -> None:
     assert found.golds["ment"].range == (0.0, 4.0)
 
 
-def test_a_gold_that_is_called_by_its_protocol_has_its_range(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_a_gold_that_is_called_by_its_protocol_has_its_range(folder: Path) -> None:
     write_scores(folder / "human-scores/en-de.da-sqm.seg.score", GOLD)
     found = read_eval_set(folder, gold=["mqm", "da-sqm"])
     assert (found.golds["mqm"].range, found.golds["da-sqm"].range) == (None, (0.0, 100.0))
 
 
-def test_a_file_without_any_score_is_an_error(tmp_path: Path) -> None:
+def test_a_file_without_any_score_is_an_error(tmp_path: Path, folder: Path) -> None:
     nothing = write_scores(tmp_path / "X.seg.score", {"A": [None] * 4})
     with pytest.raises(DataError, match="no score in this file: every line says None"):
-        read_eval_set(write_folder(tmp_path / "set"), scores=own("X", nothing))
+        read_eval_set(folder, scores=own("X", nothing))
 
 
-def test_only_metrics_that_are_wanted_are_read_and_scores_of_ones_own_always(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_only_metrics_that_are_wanted_are_read_and_ones_own_always(tmp_path: Path, folder: Path) -> None:
     (folder / "metric-scores/en-de/QE-src.seg.score").write_text("damaged")
     mine = write_scores(tmp_path / "mine.seg.score", METRIC)
     found = read_eval_set(folder, metrics=["COMET-refA"], scores=own("mine", mine))
@@ -166,16 +164,14 @@ def test_only_metrics_that_are_wanted_are_read_and_scores_of_ones_own_always(tmp
         read_eval_set(folder, metrics=["BLEU"], scores=own("mine", mine))
 
 
-def test_a_system_that_is_not_there_is_said_once_for_all_who_scored_it(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_a_system_that_is_not_there_is_said_once_for_all_who_scored_it(folder: Path) -> None:
     (folder / "system-outputs/en-de/B.txt").unlink()
     assert read_eval_set(folder).notes == (
         "Systems that set does not have, scored by mqm, COMET-refA, QE-src, are left out: B.",
     )
 
 
-def test_translations_that_were_cut_are_said(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_translations_that_were_cut_are_said(folder: Path) -> None:
     (folder / "system-outputs/en-de/B.txt").write_text("1\n2\n3")
     (note,) = read_eval_set(folder).notes
     assert "system-outputs/en-de/B.txt has 3 lines, where there are 4 segments" in note

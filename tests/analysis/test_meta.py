@@ -23,7 +23,18 @@ from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
 from adjudge.stats.paired import deciding_draws, holm, monte_carlo_bounds
 from adjudge.stats.resampling import metric_p_values
-from tests.analysis.folders import GOLD, METRIC, QE, write_folder, write_own, write_ratings, write_scores
+from adjudge.store.json_lines import write_records
+from tests.analysis.folders import (
+    GOLD,
+    METRIC,
+    QE,
+    Scores,
+    write_folder,
+    write_own,
+    write_ratings,
+    write_scores,
+)
+from tests.analysis.records import error, mqm
 
 TASK = """
 [lps.en-de]
@@ -39,6 +50,17 @@ range = [-1, 1]
 """
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "set")
+
+
+def write_task(folder: Path, text: str) -> Path:
+    path = folder.parent / "mine.toml"
+    path.write_text(text)
+    return path
+
+
 def one(found: MetaEvaluation, name: str) -> MetricResults:
     return next(metric for metric in found.metrics if metric.name == name)
 
@@ -47,25 +69,17 @@ def said(found: MetaEvaluation, part: str) -> bool:
     return any(part in note for note in found.notes)
 
 
-def test_references_are_no_systems_and_the_notes_say_so(tmp_path: Path) -> None:
-    found = meta(write_folder(tmp_path / "set"))
+def test_references_are_no_systems_and_the_notes_say_so(folder: Path) -> None:
+    found = meta(folder)
     assert found.systems == ("A", "B", "C")
-    assert found.excluded == {"refA": "reference that metrics were shown"}
     assert (found.n_segments, found.n_all, found.reference) == (3, 4, "refA")
     assert said(found, "3 systems are compared; left out: refA (reference that metrics were shown).")
+    assert found.excluded == {"refA": "reference that metrics were shown"}
     assert said(found, "Gold mqm judged 3 of 4 segments")
     assert [metric.meta for metric in found.metrics] == [None, None]
 
 
-def test_one_system_alone_is_called_one(tmp_path: Path) -> None:
-    found = meta(write_folder(tmp_path / "set"), exclude=["A", "B"])
-    assert said(found, "One system is compared; left out: ")
-    assert said(found, "One system only: measures that compare systems")
-    assert not said(found, "1 systems")
-
-
-def test_gold_that_ties_all_is_explained(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_gold_that_ties_all_is_explained(folder: Path) -> None:
     write_scores(folder / "human-scores/en-de.mqm.seg.score", {s: [-1] * 4 for s in ("A", "B", "C", "refA")})
     found = meta(folder, measures=["spa", "seg_acc_eq"])
     assert said(found, "Gold mqm gives every translation -1: there is no order to agree with.")
@@ -82,23 +96,21 @@ def test_gold_is_called_gold_once(name: str, called: str) -> None:
     assert named_gold(name) == called
 
 
-def test_measures_are_over_what_gold_judged_of_the_systems_compared(tmp_path: Path) -> None:
-    found = meta(write_folder(tmp_path / "set"), measures=["seg_pearson"])
+def test_measures_are_over_what_gold_judged_of_the_systems_compared(folder: Path) -> None:
+    found = meta(folder, measures=["seg_pearson"])
     gold = np.array([GOLD[s] for s in "ABC"], dtype=float)
     metric = np.array([METRIC[s] for s in "ABC"], dtype=float)
     assert one(found, "COMET-refA").results["seg_pearson"] == pearson(gold, metric)
 
 
-def test_people_are_compared_on_request_but_never_the_reference_itself(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_people_are_compared_on_request_but_never_the_reference_itself(folder: Path) -> None:
     assert meta(folder, include_human=True).systems == ("A", "B", "C")
     (folder / "metric-scores/en-de/COMET-refA.seg.score").unlink()
     assert meta(folder, include_human=True).systems == ("A", "B", "C", "refA")
     assert meta(folder).excluded == {"refA": "human translation"}
 
 
-def test_metrics_with_another_reference_than_the_one_chosen_are_left_out(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_metrics_with_another_reference_than_the_one_chosen_are_left_out(folder: Path) -> None:
     write_scores(folder / "metric-scores/en-de/COMET-refB.seg.score", QE)
     for kind in ("references/en-de.refB.txt", "system-outputs/en-de/refB.txt"):
         (folder / kind).write_text("1\n2\n3\n4\n")
@@ -110,18 +122,16 @@ def test_metrics_with_another_reference_than_the_one_chosen_are_left_out(tmp_pat
         meta(folder, reference="refC")
 
 
-def test_systems_are_excluded_by_name(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
-    assert meta(folder, exclude=["B"]).excluded["B"] == "excluded by name"
+def test_systems_are_excluded_by_name(folder: Path) -> None:
+    assert meta(folder, exclude="B").excluded["B"] == "excluded by name"
     with pytest.raises(UsageError, match="no system 'X' to exclude; there are A, B, C, refA"):
         meta(folder, exclude=["X"])
     with pytest.raises(DataError, match="no system of set en-de is left"):
         meta(folder, exclude=["A", "B", "C"])
 
 
-def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(tmp_path: Path) -> None:
-    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
-    task.write_text(TASK)
+def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(folder: Path) -> None:
+    task = write_task(folder, TASK)
     found = meta(folder, task=str(task))
     assert found.systems == ("A", "B")
     row = one(found, "QE-src")
@@ -140,44 +150,34 @@ def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(tmp_path: Path)
     [
         ("", 'primary = ["QEE"]', None, "primary: no metric 'QEE'; there are COMET, QE; did you mean QE"),
         ("", 'baselines = ["BLEW"]', None, "baselines: no metric 'BLEW'; there are COMET, QE"),
-        (
-            "[lps.en-de]",
-            '[lps.en-de]\nprimary = ["COMMET"]',
-            None,
-            "lps.en-de.primary: no metric 'COMMET'; there are COMET, QE; did you mean COMET",
-        ),
-        (
-            "[lps.en-de]",
-            '[lps.en-de]\nreference = "refC"',
-            None,
-            "lps.en-de.reference: no reference 'refC'; there are refA; did you mean refA",
-        ),
+        ("-de]", '-de]\nprimary = ["COMMET"]', None, "lps.en-de.primary: no metric 'COMMET'; there"),
+        ("-de]", '-de]\nreference = "refC"', None, "lps.en-de.reference: no reference 'refC'; there"),
         ('["C"]', '["D"]', None, "lps.en-de.outliers: no system 'D'; there are A, B, C, refA"),
         ("en-de", "en-he", "en-de", "lps: no language pair 'en-de'; there are en-he; did you mean en-he"),
         ("en-de", "en-he", None, "lps.en-he: no language pair 'en-he'; there are en-de; did you mean en-de"),
     ],
 )
 def test_a_task_file_names_what_is_there(
-    tmp_path: Path, old: str, new: str, lp: str | None, message: str
+    old: str, new: str, lp: str | None, message: str, folder: Path
 ) -> None:
-    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
-    task.write_text(TASK.replace(old, new, 1) if old else f"{new}\n{TASK}")
+    task = write_task(folder, TASK.replace(old, new, 1) if old else f"{new}\n{TASK}")
     with pytest.raises(DataError) as caught:
         meta(folder, lp, task=str(task))
     assert message in str(caught.value)
     assert "mine.toml" in str(caught.value)
 
 
-def test_meta_is_none_where_a_statistic_has_no_value(tmp_path: Path) -> None:
-    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
-    task.write_text(TASK)
+def test_meta_is_none_where_a_statistic_has_no_value(folder: Path) -> None:
+    task = write_task(folder, TASK)
     found = meta(folder, task=str(task), exclude=["B"])
     assert found.metrics[0].meta is None
-    assert said(found, "One system only")
+    assert said(found, "One system is compared; left out: ")
+    assert said(found, "One system only: measures that compare systems")
+    assert not said(found, "1 systems")
 
 
-def test_several_language_pairs_are_pooled_as_the_task_says(tmp_path: Path) -> None:
-    folder, task = write_folder(write_folder(tmp_path / "set"), lp="zh-en"), tmp_path / "mine.toml"
+def test_several_language_pairs_are_pooled_as_the_task_says(tmp_path: Path, folder: Path) -> None:
+    folder, task = write_folder(folder, lp="zh-en"), tmp_path / "mine.toml"
     task.write_text(TASK + "[lps.zh-en]\n")
     write_scores(
         folder / "metric-scores/zh-en/QE-src.seg.score", {"A": [1, 1, 1, 2], "B": [2] * 4, "C": [3] * 4}
@@ -194,8 +194,7 @@ def test_several_language_pairs_are_pooled_as_the_task_says(tmp_path: Path) -> N
     assert one(found, "QE-src").meta == pytest.approx((2 * accuracy / 4 + 3 * sum(pearsons)) / 8)
 
 
-def test_annotated_only_makes_scores_of_systems_of_what_gold_judged(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_annotated_only_makes_scores_of_systems_of_what_gold_judged(folder: Path) -> None:
     write_scores(folder / "human-scores/en-de.mqm.sys.score", {s: [i] for i, s in enumerate("ABC")})
     whole = one(meta(folder), "QE-src").results["sys_pearson"]
     assert whole.value == pytest.approx(pearson(np.arange(3.0), np.array([27, 24, 13]) / 4).value)
@@ -204,8 +203,7 @@ def test_annotated_only_makes_scores_of_systems_of_what_gold_judged(tmp_path: Pa
     assert only.value == pytest.approx(pearson(gold, metric).value)
 
 
-def test_several_golds_stand_side_by_side(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_several_golds_stand_side_by_side(folder: Path) -> None:
     write_scores(folder / "human-scores/en-de.da.seg.score", QE)
     found = meta(folder, gold=["mqm", "da"])
     assert [part.gold for part in found.parts] == ["mqm", "da"]
@@ -232,26 +230,17 @@ def test_a_gold_is_of_the_language_pair_that_its_folder_says(tmp_path: Path, nam
         assert part.metrics == alone.metrics
     with pytest.raises(UsageError, match="none of the golds is of zh-en"):
         meta(folder, "en-de,zh-en", gold=[str(golds["en-de"])])
-
-
-def test_two_golds_of_one_name_are_refused(tmp_path: Path) -> None:
-    folder, golds = write_two_pairs(tmp_path)
     with pytest.raises(UsageError, match="two golds 'mine' of en-de"):
         meta(folder, "en-de", gold=[f"mine={golds['en-de']}"] * 2)
-
-
-def test_gold_under_another_name_is_no_second_annotation(tmp_path: Path) -> None:
-    folder, golds = write_two_pairs(tmp_path)
-    assert meta(folder, "en-de", gold=[str(golds["en-de"])]).people == ()
+    assert meta(folder, "en-de", gold=[str(golds["en-de"])]).people == ()  # gold under another name
     assert [row.name for row in meta(folder, "zh-en", gold=[str(golds["zh-en"])]).people] == ["mqm"]
 
 
 def test_failed_judgements_are_counted_and_have_no_score(tmp_path: Path) -> None:
     path = write_own(tmp_path / "own.jsonl")
     people = write_ratings(tmp_path / "people.jsonl", {s: [90, 80, 20, 70] for s in "ABC"})
-    judge = write_ratings(
-        tmp_path / "judge.jsonl", {"A": [9, 8, 2, 7], "B": [9, None, 2, 7], "C": [9, 8, 2, 1]}
-    )
+    given: Scores = {"A": [9, 8, 2, 7], "B": [9, None, 2, 7], "C": [9, 8, 2, 1]}
+    judge = write_ratings(tmp_path / "judge.jsonl", given)
     found = meta(path, gold=str(people), scores={"judge": judge}, measures=["seg_pearson"])
     row = one(found, "judge")
     assert (row.failed, row.results["seg_pearson"].n) == (1, 11)
@@ -259,8 +248,8 @@ def test_failed_judgements_are_counted_and_have_no_score(tmp_path: Path) -> None
     assert said(found, "judge has no score of 1 of the 12 translations that gold judged")
 
 
-def test_failed_judgements_of_all_language_pairs_are_counted_together(tmp_path: Path) -> None:
-    folder = write_folder(write_folder(tmp_path / "set"), lp="zh-en")
+def test_failed_judgements_of_all_language_pairs_are_counted_together(tmp_path: Path, folder: Path) -> None:
+    folder = write_folder(folder, lp="zh-en")
     whole, gaps = [9, 8, 2, 7], [None, 8, None, 7]
     rows = [
         write_ratings(
@@ -269,14 +258,13 @@ def test_failed_judgements_of_all_language_pairs_are_counted_together(tmp_path: 
         for lp, of_b in (("en-de", whole), ("zh-en", gaps))
     ]
     judge = tmp_path / "judge.jsonl"
-    judge.write_text(re.sub('"segment": "s(.)"', lambda m: f'"segment": "{int(m[1]) + 1}"', "".join(rows)))
+    judge.write_text(re.sub(r'"segment": ?"s(.)"', lambda m: f'"segment":"{int(m[1]) + 1}"', "".join(rows)))
     found = meta(folder, "en-de,zh-en", scores={"judge": judge})
     assert [one(part, "judge").failed for part in found.parts] == [1, 3]
     assert one(found, "judge").failed == 4
 
 
-def test_strata_have_their_n_and_no_numbers_where_it_is_small(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_strata_have_their_n_and_no_numbers_where_it_is_small(folder: Path) -> None:
     found = meta(
         folder, strata=["domain", "length"], length_bins=[2, 4], smallest=6, measures=["seg_pearson"]
     )
@@ -295,11 +283,7 @@ def test_strata_have_their_n_and_no_numbers_where_it_is_small(tmp_path: Path) ->
     assert news.value == pytest.approx(pearson(gold, metric).value)
 
 
-def test_strata_that_the_test_set_does_not_know_are_refused(tmp_path: Path) -> None:
-    path = write_own(tmp_path / "own.jsonl")
-    people = write_ratings(tmp_path / "people.jsonl", {s: [90, 80, 20, 70] for s in "ABC"})
-    with pytest.raises(UsageError, match="own does not name the domain of each segment"):
-        meta(path, gold=str(people), scores={"people2": people}, strata=["domain"])
+NO_WILLIAMS = "^seg_acc_eq has no test williams; those that do: --measures sys_pearson,seg_pearson$"
 
 
 @pytest.mark.parametrize(
@@ -310,20 +294,29 @@ def test_strata_that_the_test_set_does_not_know_are_refused(tmp_path: Path) -> N
         ({"average": "segment"}, "average must be 'item', 'sys' or 'none'; got 'segment'"),
         ({"length_bins": [3, 2]}, "bins of length must rise, got 3, 2"),
         ({"smallest": 1}, "smallest must be greater than or equal to 2; got 1"),
-        ({"task": "wmt18"}, "no task 'wmt18'"),
+        ({"task": "wmt18"}, "no task 'wmt18', and no such file; there are ment, ment-rate, wmt19"),
+        ({"better": "X"}, "no system 'X' whose translations are right; there are A, B, C, refA"),
+        ({"better": "A", "gold": "mqm"}, "better and gold exclude each other: leave out gold"),
+        ({"weights": "gemba"}, "weights need marked errors, and these inputs have none: mqm, "),
+        ({"measures": "seg_acc_eq,seg_pearson,sys_pearson", "test": "williams"}, NO_WILLIAMS),
+        ({"test": "wiliams"}, "got 'wiliams'; did you mean williams"),
+        ({"test": "perm-both", "by_document": True}, "perm-both cannot draw documents; the bootstrap can"),
+        ({"by_document": True}, "intervals and clusters only: ask for one of them"),
+        ({"holm": True}, "ask for clusters"),
+        ({"macro": False, "clusters": True}, "weight all groups equally"),
+        ({"macro": False, "measures": "spa"}, r"takes a macro; one that does: --measures seg_pearson,"),
+        ({"significance": 0}, "greater than or equal to 1; got 0"),
+        ({"alpha": 1.0}, "alpha must be less than 1"),
+        ({"seed": -1}, "greater than or equal to 0; got -1"),
+        ({"metrics": "primary"}, "set en-de, which has no task, does not list"),
+        ({"scores": {"x": [1, 2]}}, "scores of 'x': judgements are wanted.* got list"),
+        ({"scores": {"x": "nowhere"}}, "no run and no file at 'nowhere'"),
+        ({"scores": {"x": {"en-de": "nowhere"}}}, "no run and no file at 'nowhere'"),
     ],
 )
-def test_names_that_there_are_not_are_said(tmp_path: Path, options: dict[str, object], message: str) -> None:
+def test_what_cannot_be_asked_for_is_refused(folder: Path, options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        meta(write_folder(tmp_path / "set"), **options)  # type: ignore[arg-type]
-
-
-def test_a_metric_without_a_system_is_warned_of_and_measured_on_the_others(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
-    short = write_scores(tmp_path / "short.seg.score", {s: METRIC[s] for s in "AB"})
-    found = meta(folder, scores={"short": short}, measures=["sys_accuracy"])
-    assert said(found, "short has no score of C: its numbers are over 2 of 3 systems, and not comparable")
-    assert one(found, "short").results["sys_accuracy"].n == 1
+        meta(folder, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.realdata
@@ -349,27 +342,16 @@ def test_the_mean_of_ment_is_that_of_six_statistics(adjudge_data: Path) -> None:
     assert as_rate == pytest.approx(0.8326740197465131, abs=1e-11)
 
 
-def test_an_option_that_there_is_not_is_an_error() -> None:
-    with pytest.raises(TypeError, match=r"meta\(\) has no keyword 'interval'; did you mean intervals\?"):
-        meta("set", interval=True)  # type: ignore[call-arg]
-
-
-def test_one_name_alone_may_be_a_text(tmp_path: Path) -> None:
-    found = meta(write_folder(tmp_path / "set"), metrics="QE-src", measures="seg_pearson", exclude="C")
-    assert [metric.name for metric in found.metrics] == ["QE-src"]
-    assert (found.measures, found.systems) == (("seg_pearson",), ("A", "B"))
-
-
-def test_an_average_of_the_mean_that_no_column_shows_is_said(tmp_path: Path) -> None:
+def test_an_average_of_the_mean_that_no_column_shows_is_said(tmp_path: Path, folder: Path) -> None:
     (tmp_path / "mine.toml").write_text('[[statistics]]\nmeasure = "seg_acc_eq"\naverage = "none"\n')
-    folder, task = write_folder(tmp_path / "set"), str(tmp_path / "mine.toml")
+    task = str(tmp_path / "mine.toml")
     note = "meta takes seg_acc_eq with average none; its column has average item."
     assert said(meta(folder, task=task), note)
     assert not said(meta(folder, task=task, average="none"), "meta takes")
 
 
-def test_what_the_whole_does_not_have_is_said(tmp_path: Path) -> None:
-    folder = write_folder(write_folder(tmp_path / "set"), lp="zh-en")
+def test_what_the_whole_does_not_have_is_said(folder: Path) -> None:
+    folder = write_folder(folder, lp="zh-en")
     found = meta(folder, "en-de,zh-en", intervals=True, significance=20)
     assert "Intervals are of each part only." in found.notes
     assert found.notes[-1].startswith("Clusters of the whole (sys_accuracy): scores of each measure and")
@@ -445,7 +427,7 @@ def test_the_means_of_the_32_primaries_of_wmt23_are_those_of_mt_metrics_eval(adj
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("k", [1000, pytest.param(10_000, marks=pytest.mark.nightly)])
-def test_the_clusters_of_all_language_pairs_are_those_of_mt_metrics_eval(
+def test_the_clusters_of_all_pairs_are_those_of_mt_metrics_eval(
     adjudge_data: Path, tmp_path: Path, k: int
 ) -> None:
     """Values of each task and of their mean, their clusters, and the joint p-values."""
@@ -487,9 +469,7 @@ def table_of(found: MetaEvaluation, measure: str, names: list[str]) -> np.ndarra
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.nightly) for n in (2, 3, 4))])
-def test_seeds_differ_where_a_boundary_is_open_and_nowhere_else(
-    adjudge_data: Path, tmp_path: Path, seed: int
-) -> None:
+def test_seeds_differ_where_a_boundary_is_open_alone(adjudge_data: Path, tmp_path: Path, seed: int) -> None:
     one, other = (seven_tasks(adjudge_data, tmp_path, 200, n) for n in (0, seed))
     opened = 0
     for ours, theirs in ((one, other), *zip(one.parts, other.parts, strict=True)):
@@ -503,43 +483,23 @@ def test_seeds_differ_where_a_boundary_is_open_and_nowhere_else(
     assert 0 < opened < 60  # of 15 boundaries in each of 14 columns
 
 
-def test_scores_that_are_no_path_are_refused(tmp_path: Path) -> None:
-    wrong: Any = {"scores": {"x": [1, 2, 3]}}
-    with pytest.raises(UsageError, match=r"scores of 'x': judgements are wanted.* got list"):
-        meta(write_folder(tmp_path / "set"), **wrong)
-
-
-def test_a_metric_that_lacks_a_system_which_another_has_is_partial(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_a_metric_that_lacks_a_system_which_another_has_is_partial(folder: Path) -> None:
+    task = write_task(folder, TASK.replace('outliers = ["C"]', ""))
     write_scores(folder / "metric-scores/en-de/QE-src.seg.score", {"A": QE["A"], "B": QE["B"]})
-    found = meta(folder, clusters=True)
+    found = meta(folder, clusters=True, task=str(task))
     assert [metric.partial for metric in found.metrics] == [False, True]
-    assert not one(found, "QE-src").clusters
-    assert said(found, "QE-src has no score of C: its numbers are over 2 of 3 systems")
+    assert one(found, "COMET-refA").average_rank is not None
+    part = one(found, "QE-src")
+    assert (part.clusters, part.average_rank, part.results["sys_accuracy"].n) == ({}, None, 1)
+    assert said(found, "QE-src has no score of C: its numbers are over 2 of 3 systems, and not comparable")
     assert not one(meta(folder, metrics="QE-src"), "QE-src").partial
 
 
 def _marked(path: Path) -> str:
     """Gold of the JSONL test set in marks: one more of them with each segment, and system."""
-    marks = [
-        {"severity": severity, "match": "unplaced"}
-        for severity in ("minor", "major", "minor", "major", "major", "minor")
-    ]
-    rows = [
-        {
-            "kind": "annotation",
-            "lp": "en-de",
-            "segment": f"s{n}",
-            "system": system,
-            "document": "",
-            "annotator": "ann",
-            "protocol": "mqm",
-            "spans": marks[: n + place],
-        }
-        for place, system in enumerate("ABC")
-        for n in range(4)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    marks = [error(severity) for severity in ("minor", "major", "minor", "major", "major", "minor")]
+    places = [(place, system, n) for place, system in enumerate("ABC") for n in range(4)]
+    write_records(path, [mqm(system, f"s{n}", *marks[: n + place]) for place, system, n in places])
     return str(path)
 
 
@@ -556,15 +516,6 @@ def test_weights_are_those_of_marks_beside_ratings_and_are_told(tmp_path: Path) 
     assert values[0] != values[1]
     assert other.signature.fields["weights"] == "ea-prompt-published"
     assert "weights" not in usual.signature.fields
-
-
-def test_weights_that_weigh_nothing_are_refused(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
-    with pytest.raises(UsageError, match="weights need marked errors, and these inputs have none: mqm, "):
-        meta(folder, gold="mqm", weights="gemba")
-
-
-# Tests that can find nothing are said beforehand.
 
 
 MEASURES = ("sys_accuracy", "seg_pearson", "seg_acc_eq")
@@ -585,19 +536,16 @@ def notes(systems: int, metrics: int, **options: object) -> list[str]:
 
 def test_holm_over_many_metrics_needs_more_draws_and_the_note_says_how_many() -> None:
     drawn = next(note for note in notes(12, 24, holm=True) if "seg_pearson" in note)
-    assert drawn == (
-        "No metric can be better than another by seg_pearson: with 1,000 draws the smallest possible p, "
-        "corrected for 276 tests, is 0.28; it takes 5,519 draws or more."
-    )
+    assert "with 1,000 draws the smallest possible p, corrected for 276 tests, is 0.28; it " in drawn
+    assert drawn.endswith("takes 5,519 draws or more.")
     assert not [n for n in notes(12, 24, holm=True, significance=5519) if "seg_pearson" in n]
     assert [n for n in notes(12, 24, holm=True, significance=5518) if "seg_pearson" in n]
 
 
 @pytest.mark.parametrize("draws", [3, 7, 15])
-def test_no_cluster_of_a_test_over_all_swaps_is_open_and_the_draws_that_are_named_can_decide(
-    tmp_path: Path, draws: int
+def test_no_cluster_of_a_test_over_all_swaps_is_open_and_more_draws_may_decide(
+    folder: Path, draws: int
 ) -> None:
-    folder = write_folder(tmp_path / "set")
     for name, sign in {"Best": 1, "Worst": -1}.items():
         scores = {s: [None if v is None else sign * v for v in values] for s, values in GOLD.items()}
         write_scores(folder / f"metric-scores/en-de/{name}-src.seg.score", scores)
@@ -629,9 +577,6 @@ def test_nothing_is_said_of_tests_that_can_reject(options: dict[str, bool]) -> N
     assert notes(12, 3, **options) == []
 
 
-# Intervals and clusters of a whole table.
-
-
 SYSTEMS = ("A", "B", "C")
 SURENESS_MEASURES = ("seg_pearson", "seg_acc_eq", "sys_pearson")
 SURENESS_TASK = (
@@ -640,7 +585,7 @@ SURENESS_TASK = (
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def thirty(tmp_path: Path) -> Path:
     """Thirty segments of fifteen documents; a metric that knows gold, its twin, and one that does not."""
     path, rng = write_folder(tmp_path / "set"), np.random.default_rng(1)
     n = 30
@@ -665,20 +610,22 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def judged(folder: Path, **options: object) -> MetaEvaluation:
-    task = str(folder.parent / "mine.toml")
-    return meta(folder, measures=SURENESS_MEASURES, task=task, **options)  # type: ignore[arg-type]
+def judged(thirty: Path, **options: object) -> MetaEvaluation:
+    task = str(thirty.parent / "mine.toml")
+    return meta(thirty, measures=SURENESS_MEASURES, task=task, **options)  # type: ignore[arg-type]
 
 
-def test_nothing_is_drawn_unless_asked_for(folder: Path) -> None:
-    found = judged(folder)
+def test_nothing_is_drawn_unless_asked_for(thirty: Path) -> None:
+    found = judged(thirty)
     assert all(m.clusters == {} and m.meta_interval is None for m in found.metrics)
     assert all(r.interval is None for m in found.metrics for r in m.results.values())
     assert found.p_values == {}
 
 
-def test_every_value_and_the_mean_have_an_interval_around_them(folder: Path) -> None:
-    found = judged(folder, intervals=True, significance=200)
+def test_every_value_and_the_mean_have_an_interval_around_them(thirty: Path) -> None:
+    found = judged(thirty, intervals=True, significance=200)
+    gold, metrics = _arrays(thirty)
+    assert found.metrics[0].results["seg_pearson"].value == pearson(gold, metrics[0]).value
     for row in found.metrics:
         assert row.meta is not None
         assert row.meta_interval is not None
@@ -693,16 +640,16 @@ def test_every_value_and_the_mean_have_an_interval_around_them(folder: Path) -> 
     assert width[0] < width[1]
 
 
-def test_twins_share_a_cluster_and_what_knows_nothing_is_behind(folder: Path) -> None:
-    found = judged(folder, significance=200)
+def test_twins_share_a_cluster_and_what_knows_nothing_is_behind(thirty: Path) -> None:
+    found = judged(thirty, significance=200)
     clusters = {m.name: m.clusters for m in found.metrics}
     for name in ("seg_pearson", "seg_acc_eq", "meta"):
         assert [clusters[metric][name] for metric in ("good-src", "twin-src", "poor-src")] == [1, 1, 2]
     assert set(found.p_values) == {*SURENESS_MEASURES, "meta"}
 
 
-def test_draws_that_do_not_decide_are_told_with_what_to_do(folder: Path) -> None:
-    found = judged(folder, significance=40)  # p is 1/41, and the interval of it reaches .12
+def test_draws_that_do_not_decide_are_told_with_what_to_do(thirty: Path) -> None:
+    found = judged(thirty, significance=40)  # p is 1/41, and the interval of it reaches .12
     (note,) = [note for note in found.notes if note.startswith("Open")]
     assert note.endswith("more draws may decide: --significance 400.")
     (poor,) = [m for m in found.metrics if m.open_clusters]
@@ -713,15 +660,15 @@ def test_draws_that_do_not_decide_are_told_with_what_to_do(folder: Path) -> None
     )
     rows = found.to_dict()
     assert dict(zip(rows["metric"], rows["seg_pearson_open"], strict=True))["poor-src"] == 1
-    assert not any(m.open_clusters for m in judged(folder, significance=200).metrics)
-    corrected = judged(folder, significance=200, holm=True)  # twice the p-value, and twice its interval
+    assert not any(m.open_clusters for m in judged(thirty, significance=200).metrics)
+    corrected = judged(thirty, significance=200, holm=True)  # twice the p-value, and twice its interval
     assert one(corrected, "poor-src").open_clusters == ("seg_pearson", "meta")
 
 
-def test_p_values_are_those_of_the_test_of_the_measure_and_holm_corrects_what_was_asked(folder: Path) -> None:
-    plain, corrected = judged(folder, significance=200), judged(folder, significance=200, holm=True)
+def test_p_values_are_those_of_the_test_of_the_measure_and_holm_corrects_what_was_asked(thirty: Path) -> None:
+    plain, corrected = judged(thirty, significance=200), judged(thirty, significance=200, holm=True)
     table = plain.p_values["seg_pearson"]
-    by_hand = metric_p_values("seg_pearson", *_arrays(folder))
+    by_hand = metric_p_values("seg_pearson", *_arrays(thirty))
     np.testing.assert_allclose(table, by_hand, atol=0.15)  # other draws
     good, poor, twin = 0, 1, 2
     wanted = holm(np.array([table[good, poor], table[twin, poor]]))
@@ -729,115 +676,68 @@ def test_p_values_are_those_of_the_test_of_the_measure_and_holm_corrects_what_wa
     assert corrected.signature.fields["correction"] == "holm"
 
 
-def _arrays(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    from adjudge.analysis.eval_set_files import read_eval_set
-
-    found = read_eval_set(folder)
+def _arrays(thirty: Path) -> tuple[np.ndarray, np.ndarray]:
+    found = read_eval_set(thirty)
     return found.golds["mqm"].segments, np.stack([m.segments for m in found.metrics.values()])
 
 
-def test_the_value_is_not_moved_by_what_is_drawn(folder: Path) -> None:
-    gold, metrics = _arrays(folder)
-    found = judged(folder, intervals=True, significance=10)
-    assert found.metrics[0].results["seg_pearson"].value == pearson(gold, metrics[0]).value
-
-
-def test_whole_documents_can_be_drawn_for_intervals(folder: Path) -> None:
+def test_whole_documents_can_be_drawn_for_intervals(thirty: Path) -> None:
     one, other = (
-        judged(folder, intervals=True, by_document=each).metrics[0].results["seg_pearson"].interval
+        judged(thirty, intervals=True, by_document=each).metrics[0].results["seg_pearson"].interval
         for each in (False, True)
     )
     assert one != other
-    with pytest.raises(UsageError, match="intervals and clusters only: ask for one of them"):
-        judged(folder, by_document=True)
 
 
-def test_clusters_over_documents_are_by_bootstrap_whatever_the_measure(folder: Path) -> None:
-    found = judged(folder, clusters=True, by_document=True)
+def test_clusters_over_documents_are_by_bootstrap_whatever_the_measure(thirty: Path) -> None:
+    found = judged(thirty, clusters=True, by_document=True)
     assert found.signature.fields["units"] == "documents"
     assert any(note.startswith("Clusters: bootstrap over documents, 1,000 draws") for note in found.notes)
-    by_segment = judged(folder, clusters=True)
+    by_segment = judged(thirty, clusters=True)
     good, poor = 0, 1
     for name in ("seg_pearson", "seg_acc_eq"):
         assert found.p_values[name][good, poor] < 0.05 < found.p_values[name][poor, good]
     assert found.p_values["sys_pearson"][good, poor] != by_segment.p_values["sys_pearson"][good, poor]
 
 
-def test_a_correction_of_tests_that_nobody_asked_for_is_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="ask for clusters"):
-        judged(folder, holm=True)
-
-
 PEARSON = ("seg_pearson", "sys_pearson")
 
 
-def test_a_test_that_is_named_is_behind_the_clusters(folder: Path) -> None:
-    gold, metrics = _arrays(folder)
+def test_a_test_that_is_named_is_behind_the_clusters(thirty: Path) -> None:
+    gold, metrics = _arrays(thirty)
     for test in ("bootstrap", "williams"):
-        found = meta(folder, measures=PEARSON, test=test)
+        found = meta(thirty, measures=PEARSON, test=test)
         by_hand = metric_p_values("seg_pearson", gold, metrics, method=test)
         np.testing.assert_array_equal(found.p_values["seg_pearson"], by_hand)
         assert [m.clusters["seg_pearson"] for m in found.metrics] == [1, 2, 1], test
         assert found.signature.fields["test"] == test
-    assert "test" not in judged(folder, clusters=True).signature.fields
+    assert "test" not in judged(thirty, clusters=True).signature.fields
 
 
-def test_williams_draws_nothing_and_its_note_says_what_it_believes(folder: Path) -> None:
-    found = meta(folder, measures=PEARSON, test="williams", significance=3)
+def test_williams_draws_nothing_and_its_note_says_what_it_believes(thirty: Path) -> None:
+    found = meta(thirty, measures=PEARSON, test="williams", significance=3)
     (note,) = (note for note in found.notes if note.startswith("Clusters:"))
     assert note.startswith("Clusters: Williams' test, for which all scores are independent")
     assert "draws" not in note
     assert not [note for note in found.notes if "No metric can be better" in note and "seg_pearson" in note]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"test": "williams"},
-            "^seg_acc_eq has no test williams; those that do: --measures sys_pearson,seg_pearson$",
-        ),
-        ({"test": "wiliams"}, "got 'wiliams'; did you mean williams"),
-        ({"test": "perm-both", "by_document": True}, "perm-both cannot draw documents; the bootstrap can"),
-    ],
-)
-def test_a_test_that_there_is_not_is_refused(folder: Path, options: dict[str, object], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        judged(folder, **options)
-
-
-def test_equal_seeds_give_equal_numbers(folder: Path) -> None:
-    first, again, other = (judged(folder, intervals=True, seed=seed) for seed in (1, 1, 2))
+def test_equal_seeds_give_equal_numbers(thirty: Path) -> None:
+    first, again, other = (judged(thirty, intervals=True, seed=seed) for seed in (1, 1, 2))
     assert first.metrics == again.metrics
     assert first.metrics != other.metrics
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"significance": 0}, "greater than or equal to 1; got 0"),
-        ({"alpha": 1.0}, "alpha must be less than 1"),
-        ({"seed": -1}, "greater than or equal to 0; got -1"),
-    ],
-)
-def test_draws_that_cannot_be_are_refused(folder: Path, options: dict[str, object], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        judged(folder, **options)
-
-
-def test_one_segment_has_values_and_no_intervals(folder: Path) -> None:
-    for file in folder.rglob("*"):
+def test_one_segment_has_values_and_no_intervals(thirty: Path) -> None:
+    for file in thirty.rglob("*"):
         if file.is_file():
             lines = file.read_text().splitlines()
             kept = [lines[n * 30] for n in range(len(lines) // 30)]
             file.write_text("".join(f"{line}\n" for line in kept))
-    found = meta(folder, measures=["sys_accuracy", "sys_pearson"], intervals=True, significance=50)
+    found = meta(thirty, measures=["sys_accuracy", "sys_pearson"], intervals=True, significance=50)
     assert {r.interval for m in found.metrics for r in m.results.values()} == {None}
     assert all(m.results["sys_accuracy"].value is not None for m in found.metrics)
     assert any("no intervals: one of the segments alone" in note for note in found.notes)
-
-
-# Several language pairs: metrics are joined by name across references, and scores of one's own are found.
 
 
 PAIRS = ["en-de", "he-en", "zh-en"]
@@ -875,9 +775,9 @@ def test_a_metric_is_one_across_the_references_of_the_language_pairs(wmt23: Path
     }
     assert names(found) == ["COMET", "QE-src"]
     told = "they were shown refA in en-de and zh-en, refB in he-en."
-    assert any(
-        note.startswith("Metrics with a reference are joined") and note.endswith(told) for note in found.notes
-    )
+    assert [n.endswith(told) for n in found.notes if n.startswith("Metrics with a reference are joined")] == [
+        True
+    ]
     each = [next(m for m in part.metrics if m.base == "COMET") for part in found.parts]
     accuracies = [metric.results["sys_accuracy"] for metric in each]
     right = sum(round((result.value or 0) * result.n) for result in accuracies)
@@ -900,9 +800,7 @@ def test_without_a_reference_of_a_task_the_same_name_comes_first(wmt23: Path, tm
     ("metrics", "wanted"),
     [(["COMET"], ["COMET"]), (["QE-src"], ["QE-src"]), (["COMET", "QE-src"], ["COMET", "QE-src"])],
 )
-def test_a_name_without_reference_is_that_of_each_language_pair(
-    wmt23: Path, metrics: list[str], wanted: list[str]
-) -> None:
+def test_a_name_without_reference_is_each_pair_s(wmt23: Path, metrics: list[str], wanted: list[str]) -> None:
     found = meta(wmt23, PAIRS, metrics=metrics)
     assert names(found) == wanted
     of_all = meta(wmt23, PAIRS)
@@ -911,9 +809,7 @@ def test_a_name_without_reference_is_that_of_each_language_pair(
 
 @pytest.mark.parametrize("lps", [PAIRS, ["he-en"]])
 def test_a_metric_never_moves_a_language_pair_to_another_reference(wmt23: Path, lps: list[str]) -> None:
-    with pytest.raises(
-        UsageError, match="he-en compares metrics that were shown refB, and COMET-refA was not: name COMET"
-    ):
+    with pytest.raises(UsageError, match="metrics that were shown refB, and COMET-refA was not: name COMET"):
         meta(wmt23, lps, metrics="COMET-refA")
     found = meta(wmt23, "he-en", metrics="COMET-refA", reference="refA")
     assert (names(found), found.reference) == (["COMET-refA"], "refA")
@@ -921,9 +817,6 @@ def test_a_metric_never_moves_a_language_pair_to_another_reference(wmt23: Path, 
 
 def test_metrics_without_reference_alone_keep_the_references_that_are_compared(wmt23: Path) -> None:
     assert meta(wmt23, "he-en", metrics="QE-src").systems == meta(wmt23, "he-en").systems
-
-
-# Scores of one's own...
 
 
 def write_pairs(folder: Path, *names: str, form: str = "{lp}/{name}.seg.score") -> Path:
@@ -941,6 +834,8 @@ def test_a_folder_holds_scores_of_each_language_pair(wmt23: Path, tmp_path: Path
     found = meta(wmt23, PAIRS, scores=[str(folder)], metrics="QE-src")
     assert names(found) == ["QE-src", "mine-src", "my-other"]
     assert all(part == ["QE-src", "mine-src", "my-other"] for part in shown(found).values())
+    alone = meta(wmt23, "he-en", scores=[str(folder)])
+    assert names(alone) == ["COMET-refB", "QE-src", "mine-src", "my-other"]
 
 
 def test_a_folder_of_one_metric_may_be_given_a_name(wmt23: Path, tmp_path: Path) -> None:
@@ -960,11 +855,6 @@ def test_references_in_a_folder_are_joined_as_those_of_the_test_set(wmt23: Path,
     assert shown(found)["he-en"] == ["COMET-refB", "QE-src", "mine-refB"]
 
 
-def test_a_folder_that_also_holds_other_language_pairs_is_read_for_one(wmt23: Path, tmp_path: Path) -> None:
-    folder = write_pairs(tmp_path / "own", "mine-src")
-    assert names(meta(wmt23, "he-en", scores=[str(folder)])) == ["COMET-refB", "QE-src", "mine-src"]
-
-
 def test_a_name_is_given_once_for_each_language_pair(wmt23: Path, tmp_path: Path) -> None:
     folder = write_pairs(tmp_path / "own", "mine")
     files = [f"mine={folder / lp / 'mine.seg.score'}" for lp in PAIRS]
@@ -978,9 +868,7 @@ def test_a_name_is_given_once_for_each_language_pair(wmt23: Path, tmp_path: Path
 
 def test_a_score_file_that_does_not_say_its_language_pair_is_refused(wmt23: Path, tmp_path: Path) -> None:
     path = write_scores(tmp_path / "mine.seg.score", METRIC)
-    with pytest.raises(
-        UsageError, match=r"does not say its language pair: begin its name with one \(en-de.mine"
-    ):
+    with pytest.raises(UsageError, match=r"language pair: begin its name with one \(en-de.mine"):
         meta(wmt23, PAIRS, scores=[str(path)])
     assert names(meta(wmt23, "en-de", scores=[str(path)])) == ["COMET-refA", "QE-src", "mine"]
 
@@ -1003,30 +891,14 @@ def test_one_file_of_records_holds_all_language_pairs_or_some(wmt23: Path, tmp_p
         meta(wmt23, ["he-en", "zh-en"], scores=[f"mine={path}"])
 
 
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [
-        (
-            {"x": [1, 2]},
-            "scores of 'x': judgements are wanted.* got list",
-        ),
-        ({"x": "nowhere"}, "no run and no file at 'nowhere'"),
-        ({"x": {"en-de": "nowhere"}}, "no run and no file at 'nowhere'"),
-        (["x=empty"], "empty is no run, and no .seg.score or .sys.score is in it"),
-    ],
-)
-def test_scores_that_are_nowhere_are_refused(
-    wmt23: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: object, message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_without_scores_is_refused(wmt23: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    options: dict[str, Any] = {"scores": scores}
-    with pytest.raises(UsageError, match=message):
-        meta(wmt23, PAIRS, **options)
+    with pytest.raises(UsageError, match=r"empty is no run, and no \.seg\.score or"):
+        meta(wmt23, PAIRS, scores=[f"x={tmp_path / 'empty'}"])
 
 
 @pytest.mark.realdata
-def test_the_three_language_pairs_of_wmt23_rank_every_metric_with_a_reference(
+def test_the_three_pairs_of_wmt23_rank_every_metric_with_a_reference(
     adjudge_data: Path, tmp_path: Path
 ) -> None:
     """he-en, which the data lacks, is zh-en under another name, with refB in place of refA."""
@@ -1051,17 +923,9 @@ def test_the_three_language_pairs_of_wmt23_rank_every_metric_with_a_reference(
         )
         copy(qe.path, folder / "metric-scores" / lp / f"XCOMET-Ensemble-{reference}.seg.score")
     found = meta(folder, PAIRS, measures=["sys_accuracy"])
-    assert sorted(names(found)) == [
-        "BERTscore",
-        "BLEU",
-        "COMET",
-        "CometKiwi-src",
-        "GEMBA-MQM-src",
-        "MetricX-23",
-        "XCOMET-Ensemble",
-        "XCOMET-QE-Ensemble-src",
-        "chrF",
-    ]
+    with_reference = {"BERTscore", "BLEU", "COMET", "MetricX-23", "XCOMET-Ensemble", "chrF"}
+    without = {"CometKiwi-src", "GEMBA-MQM-src", "XCOMET-QE-Ensemble-src"}
+    assert sorted(names(found)) == sorted(with_reference | without)
     assert best_first(found.metrics, found.measures)[0].name == "XCOMET-Ensemble"
 
 
@@ -1069,13 +933,11 @@ def test_scores_of_systems_come_from_the_gold_that_the_task_names_for_them(tmp_p
     folder = write_folder(tmp_path / "wmt19")
     human = folder / "human-scores"
     (human / "en-de.mqm.seg.score").rename(human / "en-de.wmt-raw.seg.score")
-    alone = meta(folder)
+    alone: Any = meta(folder)
     (human / "en-de.wmt-z.sys.score").write_text("A\t-0.5\nB\t0.25\nC\t0.75\n")
-    found = meta(folder)
+    found: Any = meta(folder)
     assert (found.task, found.gold) == ("wmt19", "wmt-raw")
-    assert found.scores is not None
     assert found.scores.golds["wmt-raw"].systems.tolist() == [-0.5, 0.25, 0.75]
-    assert alone.scores is not None
     assert np.array_equal(
         found.scores.golds["wmt-raw"].segments, alone.scores.golds["wmt-raw"].segments, equal_nan=True
     )
@@ -1083,11 +945,7 @@ def test_scores_of_systems_come_from_the_gold_that_the_task_names_for_them(tmp_p
     assert not said(alone, "Gold scores of systems")
 
 
-# Levels, places and primary submissions...
-
-
-def test_documents_are_compared_by_the_means_of_their_segments(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_documents_are_compared_by_the_means_of_their_segments(folder: Path) -> None:
     found = meta(folder, level="document", measures=["sys_pearson", "seg_pearson"])
     gold = np.array([[-1.5, -4], [-1.5, -5], [-5.5, -9]])
     metric = np.array([[0.8, 0.45], [0.75, 0.45], [0.15, 0.5]])
@@ -1105,39 +963,29 @@ def test_documents_are_compared_by_the_means_of_their_segments(tmp_path: Path) -
     )
 
 
-def test_groups_of_an_average_weigh_by_their_scores_on_request(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
-    write_scores(folder / "human-scores/en-de.mqm.seg.score", {**GOLD, "A": [-1, None, None, -5]})
+def test_groups_of_an_average_weigh_by_their_scores_on_request(folder: Path) -> None:
+    changed = {**GOLD, "A": [-1, None, None, -5]}
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", changed)
     found = meta(folder, measures=["seg_pearson"], average="sys", macro=False)
-    gold, metric = (
-        np.array([side[s] for s in "ABC"], dtype=float)
-        for side in ({**GOLD, "A": [-1, None, None, -5]}, METRIC)
-    )
+    gold, metric = (np.array([side[s] for s in "ABC"], dtype=float) for side in (changed, METRIC))
     known = ~np.isnan(gold)
     each = [(np.corrcoef(g[k], m[k])[0, 1], k.sum()) for g, m, k in zip(gold, metric, known, strict=True)]
     expected = sum(r * n for r, n in each) / sum(n for _, n in each)
     assert one(found, "COMET-refA").results["seg_pearson"].value == pytest.approx(expected, abs=1e-12)
     assert (found.settings["macro"], said(found, "weigh each segment, or system, by")) == ("false", True)
-    with pytest.raises(UsageError, match="weight all groups equally"):
-        meta(folder, macro=False, clusters=True)
-    with pytest.raises(
-        UsageError,
-        match="takes a macro; one that does: --measures seg_pearson,seg_spearman,seg_kendall_b,seg_kendall_c",
-    ):
-        meta(folder, macro=False, measures="spa")
 
 
-def test_a_level_that_the_test_set_does_not_know_is_refused(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_a_level_that_the_test_set_does_not_know_is_refused(folder: Path) -> None:
     assert said(meta(folder, level="domain"), "compare domains, 2 of them")
     (folder / "documents/en-de.docs").unlink()
     with pytest.raises(UsageError, match="does not name the domain of each segment"):
         meta(folder, level="domain")
+    with pytest.raises(UsageError, match="does not name the domain of each segment"):
+        meta(folder, strata=["domain"])
 
 
-def test_a_task_has_no_mean_over_documents(tmp_path: Path) -> None:
-    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
-    task.write_text(TASK)
+def test_a_task_has_no_mean_over_documents(folder: Path) -> None:
+    task = write_task(folder, TASK)
     found = meta(folder, task=str(task), level="document")
     assert (found.task, one(found, "QE-src").meta, one(found, "QE-src").average_rank) == ("", None, None)
     assert found.excluded["C"] == meta(folder, task=str(task)).excluded["C"]
@@ -1159,10 +1007,10 @@ def test_references_and_outliers_are_the_year_s_with_every_gold_and_without_one(
     assert [metric.name for metric in found.metrics] == ["COMET-refB", "QE-src"]
 
 
-def test_places_by_the_statistics_of_a_task_are_averaged(tmp_path: Path) -> None:
+def test_places_by_the_statistics_of_a_task_are_averaged(tmp_path: Path, folder: Path) -> None:
     from scipy.stats import rankdata
 
-    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    task = tmp_path / "mine.toml"
     for name, scale in (("Same-src", 2), ("Worse-src", -1)):
         scores = {s: [None if v is None else scale * v for v in values] for s, values in QE.items()}
         write_scores(folder / f"metric-scores/en-de/{name}.seg.score", scores)
@@ -1175,18 +1023,8 @@ def test_places_by_the_statistics_of_a_task_are_averaged(tmp_path: Path) -> None
     assert one(found, "Same-src").average_rank == one(found, "QE-src").average_rank
 
 
-def test_a_metric_without_a_system_has_no_place(tmp_path: Path) -> None:
-    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
-    write_scores(folder / "metric-scores/en-de/Part-src.seg.score", {s: QE[s] for s in ("A", "B")})
-    task.write_text(TASK.replace('outliers = ["C"]', ""))
-    found = meta(folder, task=str(task))
-    assert one(found, "Part-src").partial
-    assert one(found, "Part-src").average_rank is None
-    assert one(found, "QE-src").average_rank is not None
-
-
-def test_only_primary_submissions_and_ones_own_scores_are_kept(tmp_path: Path) -> None:
-    folder, task, own = write_folder(tmp_path / "set"), tmp_path / "mine.toml", tmp_path / "own.seg.score"
+def test_only_primary_submissions_and_ones_own_scores_are_kept(tmp_path: Path, folder: Path) -> None:
+    task, own = tmp_path / "mine.toml", tmp_path / "own.seg.score"
     write_scores(own, METRIC)
     task.write_text('primary = ["QE", "BLEU"]\nbaselines = ["BLEU"]\n' + TASK)
     write_scores(folder / "metric-scores/en-de/BLEU-refA.seg.score", METRIC)
@@ -1196,25 +1034,21 @@ def test_only_primary_submissions_and_ones_own_scores_are_kept(tmp_path: Path) -
     assert said(found, "1 metrics were neither primary submissions nor baselines")
     assert said(found, "Baselines of the task: BLEU-refA.")
     every = meta(folder, task=str(task), scores={"mine": own})
-    assert said(
-        every, "2 of 4 metrics here were not compared in the task, and take part in places and clusters"
-    )
+    assert said(every, "2 of 4 metrics here were not compared in the task, and take part in places")
     with pytest.raises(UsageError, match="name no other metric with it"):
         meta(folder, task=str(task), metrics="primary,COMET")
     task.write_text(TASK)
     with pytest.raises(UsageError, match="task mine does not list primary submissions"):
         meta(folder, task=str(task), metrics="primary")
-    with pytest.raises(UsageError, match="set en-de, which has no task, does not list"):
-        meta(folder, metrics="primary")
 
 
 DA: dict[str, list[float | None]] = {"A": [90, 80, None, 70], "B": [80, None, 60, 50], "C": [10, 20, 30, 40]}
 
 
-def test_a_second_annotation_by_people_stands_below_the_metrics_and_is_none_of_them(tmp_path: Path) -> None:
+def test_a_second_annotation_by_people_stands_below_the_metrics(tmp_path: Path, folder: Path) -> None:
     from adjudge.cli.meta_command import _data
 
-    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    task = tmp_path / "mine.toml"
     human = folder / "human-scores"
     write_scores(human / "en-de.da-sqm.seg.score", DA)
     for same in ("mqm-z", "mqm-raw", "da-merged"):  # no second annotation
@@ -1246,8 +1080,8 @@ def test_a_second_annotation_by_people_stands_below_the_metrics_and_is_none_of_t
     assert ([m.name for m in only.metrics], [p.name for p in only.people]) == (["QE-src"], ["da-sqm"])
 
 
-def test_people_are_in_the_whole_where_every_language_pair_has_them(tmp_path: Path) -> None:
-    folder = write_folder(write_folder(tmp_path / "set"), "zh-en")
+def test_people_are_in_the_whole_where_every_language_pair_has_them(folder: Path) -> None:
+    folder = write_folder(folder, "zh-en")
     write_scores(folder / "human-scores/en-de.da-sqm.seg.score", DA)
     one_of_two = meta(folder, "en-de,zh-en", gold="mqm")
     assert ([len(part.people) for part in one_of_two.parts], one_of_two.people) == ([1, 0], ())
@@ -1276,16 +1110,11 @@ def write_raters(path: Path) -> Path:
     return path
 
 
-def test_one_rater_is_compared_with_the_others_and_never_with_a_gold_that_holds_that_rater(
-    tmp_path: Path,
-) -> None:
+def test_one_rater_is_compared_with_the_others_and_not_with_gold_of_that_rater(tmp_path: Path) -> None:
     test_set, gold = write_own(tmp_path / "own.jsonl"), write_raters(tmp_path / "gold.jsonl")
     judge = write_ratings(tmp_path / "judge.jsonl", RATED["ann"], annotator="judge")
-    ask: dict[str, Any] = {
-        "gold": str(gold),
-        "scores": {"judge": judge},
-        "measures": "seg_pearson,sys_pearson",
-    }
+    measures = "seg_pearson,sys_pearson"
+    ask: dict[str, Any] = {"gold": str(gold), "scores": {"judge": judge}, "measures": measures}
     found = meta(test_set, **ask)
     ann, bob, cem = (np.array([scores[s] for s in "ABC"], dtype=float) for scores in RATED.values())
     # raters take turns: ann, then bob, then ann; the others' mean never holds the one set apart
@@ -1325,18 +1154,10 @@ def test_raters_who_share_no_translation_and_one_rater_are_no_people(tmp_path: P
         assert not said(found, "People:")
 
 
-def test_rating_files_of_a_folder_are_its_raters(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_rating_files_of_a_folder_are_its_raters(tmp_path: Path, folder: Path) -> None:
 
     def write(name: str, majors: dict[str, list[int | None]]) -> None:
-        error = {
-            "start": 0,
-            "end": 1,
-            "category": "",
-            "severity": "major",
-            "score": 5,
-            "is_source_error": False,
-        }
+        error = {"start": 0, "end": 1, "category": "", "severity": "major", "is_source_error": False}
         lines = [
             f"{system}\tNone" if n is None else f"{system}\t{json.dumps({'errors': [error] * n})}"
             for system, numbers in majors.items()
@@ -1352,9 +1173,7 @@ def test_rating_files_of_a_folder_are_its_raters(tmp_path: Path) -> None:
     assert meta(folder, gold="mqm").people == ()  # what is merged holds the same judgements
     write("mqm.rater2", two_of)
     (row,) = meta(folder, gold="mqm", measures="seg_pearson").people
-    sides = np.array(
-        [[0, 2, 3, 1, 0, 4, 1], [1, 3, 1, 1, 1, 2, 1]]
-    )  # rater1 of segment 1, rater2 of 2, rater1 of 4
+    sides = np.array([[0, 2, 3, 1, 0, 4, 1], [1, 3, 1, 1, 1, 2, 1]])  # rater1 of segment 1, 2 of 2, 1 of 4
     assert row.results["seg_pearson"].value == pytest.approx(np.corrcoef(sides[0], sides[1])[0, 1], abs=1e-12)
     assert (row.name, row.n) == ("one rater", 7)
     gold = write_scores(tmp_path / "en-de.mine.seg.score", GOLD)
@@ -1414,37 +1233,16 @@ def test_calibrated_tau_is_twice_calibrated_accuracy_less_one(adjudge_data: Path
     assert np.array_equal(found.p_values["seg_acc_eq"], found.p_values["seg_tau_23_calibrated"])
 
 
-# Challenge sets...
-
-
-def test_contrastive_accuracy_is_the_share_of_right_preferences(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set")
+def test_contrastive_accuracy_is_the_share_of_right_preferences(tmp_path: Path, folder: Path) -> None:
     found = meta(folder, better="A")
     metric = {s: np.array(METRIC[s], dtype=float) for s in "ABC"}
     right = [metric["A"] > metric[s] for s in "BC"]
     result = one(found, "COMET-refA").results["seg_contrastive"]
     assert result.value == pytest.approx(np.mean(right))
     assert (result.n, found.gold, found.measures) == (12, "A right", ("seg_contrastive",))
-    ties = meta(
-        folder,
-        better="A",
-        scores={"flat": write_scores(tmp_path / "f.seg.score", dict.fromkeys("ABC", [1] * 4))},
-    )
+    flat = write_scores(tmp_path / "f.seg.score", dict.fromkeys("ABC", [1] * 4))
+    ties = meta(folder, better="A", scores={"flat": flat})
     assert one(ties, "flat").results["seg_contrastive"].value == 0
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"better": "X"}, "no system 'X' whose translations are right; there are A, B, C, refA"),
-        ({"better": "A", "gold": "mqm"}, "better and gold exclude each other: leave out gold"),
-    ],
-)
-def test_what_is_right_must_be_there_and_said_once(
-    settings: dict[str, Any], told: str, tmp_path: Path
-) -> None:
-    with pytest.raises(UsageError, match=told):
-        meta(write_folder(tmp_path / "set"), **settings)
 
 
 @pytest.mark.realdata

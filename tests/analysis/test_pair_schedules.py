@@ -1,6 +1,7 @@
 """Pairs that are chosen where all are too many."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from adjudge.analysis.pair_schedules import ROUND, Pair, Place, Schedule, Standings
 from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.errors import UsageError
+from tests.analysis.records import preferred as records_preferred
 
 NAMES = ("a", "b", "c", "d", "e")
 PLACES = [Place("en-de", str(number), NAMES) for number in range(40)]
@@ -19,15 +21,7 @@ def chosen(schedule: Schedule, places: list[Place] = PLACES) -> list[list[Pair]]
 
 
 def preferred(pair: Pair, verdict: Verdict, segment: str = "0", flags: tuple[str, ...] = ()) -> Preference:
-    return Preference(
-        lp="en-de",
-        segment=segment,
-        systems=pair,
-        annotator="j",
-        criterion="overall",
-        verdict=verdict,
-        flags=flags,
-    )
+    return replace(records_preferred(*pair, verdict, segment), flags=flags)
 
 
 @pytest.mark.parametrize(
@@ -109,11 +103,8 @@ def test_an_undecided_comparison_says_nothing() -> None:
 
 
 def test_language_pairs_are_apart_and_a_lone_system_has_no_pair() -> None:
-    places = [
-        Place("en-de", "1", ("a", "b")),
-        Place("zh-en", "1", ("x", "y", "z")),
-        Place("de-en", "1", ("a",)),
-    ]
+    of = {"en-de": "ab", "zh-en": "xyz", "de-en": "a"}
+    places = [Place(lp, "1", tuple(names)) for lp, names in of.items()]
     assert [len(pairs) for pairs in chosen(Schedule(kind="adaptive", per_segment=3), places)] == [1, 3, 0]
 
 

@@ -1,7 +1,6 @@
 import itertools
 import json
 import random
-import re
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from scipy.stats import t, ttest_1samp
 from adjudge import examples
 from adjudge.analysis.agreement import consistency
 from adjudge.analysis.compare import compare
-from adjudge.analysis.rank import Method, RankedSystem, Ranking, RankSettings, rank
+from adjudge.analysis.rank import Method, RankedSystem, Ranking, rank
 from adjudge.analysis.score import score, with_intervals
 from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
@@ -56,22 +55,7 @@ def test_the_planted_quality_of_the_examples_is_the_ranking(method: Method) -> N
     found = rank(score_records(records, criterion="overall"), method=method)
     assert order(found) == [("Alder", 1), ("Birch", 2), ("Cedar", 3), ("Dogwood", 4)]
     assert {s.n for s in found.systems} == {72}
-
-
-def test_copeland_is_points_by_comparisons_where_pairs_are_compared_unequally_often() -> None:
-    found = ranked(wins("ab", "ab", "ba", "a=c", "cb"))
-    assert [(s.system, s.score, s.n) for s in found.systems] == [
-        ("c", 0.75, 2),
-        ("a", 0.625, 4),
-        ("b", 0.25, 4),
-    ]
-
-
-def test_no_comparison_is_dropped_for_what_its_segment_lacks() -> None:
-    records = wins("ab", "bc", "ca", "ab")
-    with pytest.raises(DataError, match="judged for every one"):
-        rank(score_records(records))
-    assert sum(s.n for s in ranked(records).systems) == 8
+    assert not any("comparisons count" in note for note in found.notes)  # the design is balanced
 
 
 def compared(
@@ -91,7 +75,7 @@ def compared(
 
 @pytest.mark.parametrize("method", PAIRWISE)
 @pytest.mark.parametrize(("names", "lp"), [("ABCD", "en-de"), (("Ahorn", "बर्च", "雪松", "сосна"), "ja-zh")])
-def test_every_comparison_counts_whatever_a_third_system_lacks(
+def test_all_that_was_compared_counts_whatever_a_third_lacks(
     method: Method, names: Sequence[str], lp: str
 ) -> None:
     records = compared(names, 40, {names[3]: 30}, seed=1, lp=lp)
@@ -115,7 +99,7 @@ def test_every_comparison_counts_whatever_a_third_system_lacks(
 @given(
     lacking=st.lists(st.integers(0, 11), min_size=3, max_size=5), seed=st.integers(0, 10**6), data=st.data()
 )
-def test_an_unbalanced_design_is_ranked_by_all_that_was_compared(
+def test_an_unbalanced_design_is_ranked_whole(
     method: Method, lacking: list[int], seed: int, data: st.DataObject
 ) -> None:
     names = data.draw(st.permutations(["Ahorn", "bříza", "雪松", "сосна", "देवदार"][: len(lacking)]))
@@ -126,15 +110,6 @@ def test_an_unbalanced_design_is_ranked_by_all_that_was_compared(
     played = [given[frozenset(pair)] for pair in combinations(names, 2)]
     told = f"{given.total()} comparisons count, {min(played)} to {max(played)} of each two systems."
     assert (told in found.notes) == (min(played) < max(played))
-    if method == "copeland":
-        won: Counter[str] = Counter()
-        for r in records:
-            if isinstance(r, Preference):
-                won[r.systems[0]] += {"A": 2, "E": 1, "B": 0}[r.verdict]
-                won[r.systems[1]] += {"A": 0, "E": 1, "B": 2}[r.verdict]
-        assert {s.system: s.score for s in found.systems} == {
-            s.system: pytest.approx(won[s.system] / 2 / s.n) for s in found.systems
-        }
 
 
 @pytest.mark.parametrize("method", PAIRWISE)
@@ -149,21 +124,6 @@ def test_scores_of_what_two_systems_translated_are_compared_whatever_a_third_lac
     found = ranked(records, method, resamples=20)
     assert "; 18 comparisons in 12 segments" in found.method
     assert "18 comparisons count, 3 to 12 of each two systems." in found.notes
-
-
-@pytest.mark.parametrize("method", PAIRWISE)
-def test_a_balanced_design_needs_no_note(method: Method) -> None:
-    found = ranked(compared("ABCD", 12, {}, seed=3), method, resamples=20)
-    assert not any("comparisons count" in note for note in found.notes)
-
-
-def test_two_groups_that_no_comparison_connects_are_refused_by_the_models_and_said_by_copeland() -> None:
-    records = [*compared("AB", 12, {}, seed=1), *compared("CD", 12, {}, seed=2)]
-    assert "No comparison connects (A, B) with (C, D)" in " ".join(ranked(records).notes)
-    models: list[Method] = ["bradley-terry", "davidson"]
-    for method in models:
-        with pytest.raises(DataError, match=r"none connects \(A, B\) with \(C, D\)"):
-            ranked(records, method)
 
 
 def test_equal_systems_of_an_unbalanced_design_are_found_different_about_as_often_as_alpha_says() -> None:
@@ -184,10 +144,8 @@ def test_equal_systems_of_an_unbalanced_design_are_found_different_about_as_ofte
 def test_bradley_terry_knows_that_a_win_over_a_strong_system_is_worth_more(method: Method) -> None:
     """x and y both won one of two; x against the best, y against the worst."""
     records = wins("xs", "sx", "yw", "wy", "sw", "sw", "sw", "ws", "y=w", "x=s")
-    found = {s.system: s for s in ranked(records, method).systems}
-    assert found["x"].score is not None
-    assert found["y"].score is not None
-    assert found["x"].score > found["y"].score
+    found = {s.system: s.score or 0 for s in ranked(records, method).systems}
+    assert found["x"] > found["y"]
     copeland = {s.system: s.score for s in ranked(records).systems}
     assert copeland["x"] == copeland["y"] == 0.5
 
@@ -199,19 +157,13 @@ def test_systems_that_nothing_connects_have_no_common_strengths() -> None:
         with pytest.raises(DataError, match=wanted):
             ranked(records, method)
     found = ranked(records)
-    assert (
-        "No comparison connects (a, b) with (c, d): their scores rest on different opponents." in found.notes
-    )
+    assert any(note.startswith("No comparison connects (a, b) with (c, d): their") for note in found.notes)
 
 
 @pytest.mark.parametrize("method", ["bradley-terry", "davidson"])
 def test_who_never_lost_has_no_strength_and_all_expected_points(method: Method) -> None:
     found = ranked(wins("ab", "ac", "bc", "cb", "b=c", repeat=8), method)
-    assert [(s.system, s.score, s.strength) for s in found.systems] == [
-        ("a", 1, None),
-        ("b", 0.25, None),
-        ("c", 0.25, None),
-    ]
+    assert [(s.score, s.strength) for s in found.systems] == [(1, None), (0.25, None), (0.25, None)]
     assert order(found) == [("a", 1), ("b", 2), ("c", 2)]
     assert "in a > (b, c). Scores are what they tend to" in found.notes[-1]
 
@@ -228,11 +180,7 @@ def test_wins_of_one_side_and_ties_leave_davidson_alone_without_strengths() -> N
 @pytest.mark.parametrize("method", PAIRWISE)
 def test_ties_everywhere_are_one_cluster_of_halves(method: Method) -> None:
     found = ranked(wins("a=b", "b=c", "a=c", repeat=9), method)
-    assert [(s.system, s.score, s.cluster) for s in found.systems] == [
-        ("a", 0.5, 1),
-        ("b", 0.5, 1),
-        ("c", 0.5, 1),
-    ]
+    assert [(s.system, s.score, s.cluster) for s in found.systems] == [(s, 0.5, 1) for s in "abc"]
     assert {s.interval for s in found.systems} == {Interval(0.5, 0.5)}
 
 
@@ -240,10 +188,7 @@ def test_a_cycle_is_listed_and_told() -> None:
     found = ranked(wins("ab", "ab", "ba", "bc", "ca"))
     (cycle,) = found.cycles
     assert cycle.systems == ("a", "b", "c")
-    assert found.notes[-1] == (
-        "Preferences go round: a takes 66.7% of the points from b, b takes 100.0% of the points from c, "
-        "c takes 100.0% of the points from a."
-    )
+    assert "a takes 66.7% of the points from b, b takes 100.0% of the points from c, c" in found.notes[-1]
 
 
 @pytest.mark.parametrize("method", PAIRWISE)
@@ -277,10 +222,7 @@ def test_one_segment_has_scores_and_no_intervals(method: Method) -> None:
 def test_too_few_segments_make_no_clusters(method: Method) -> None:
     found = ranked(wins("ab", "ab"), method)
     assert order(found) == [("a", 1), ("b", 1)]
-    assert any(
-        note.startswith("Too few segments to test: 2, and 6 are needed. p cannot be below 0.5")
-        for note in found.notes
-    )
+    assert any("test: 2, and 6 are needed. p cannot be below 0.5" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("method", ["bradley-terry", "davidson"])
@@ -312,29 +254,25 @@ def test_pairs_are_made_of_scores_within_epsilon() -> None:
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        (
-            {"method": "elo"},
-            "method must be 'mean', 'item-mean', 'copeland', 'bradley-terry' or 'davidson'; got 'elo'",
-        ),
+        ({"method": "elo"}, "'mean', 'item-mean', 'copeland', 'bradley-terry' or 'davidson'; got 'elo'"),
         ({"method": "davidson", "test": "wilcoxon"}, "davidson has a test of its own"),
         ({"method": "copeland", "epsilon": 1}, "preferences state their own ties"),
         ({"method": "copeland", "epsilon": -1}, "epsilon must be greater than or equal to 0; got -1"),
         ({"method": "mean", "epsilon": 1}, "the method mean compares none"),
+        ({"method": "item-mean", "epsilon": 1}, "the method item-mean compares none"),
+        ({"method": "item-mean", "test": "wilcoxon"}, "item-mean has a test of its own"),
+        ({"method": "item-mean", "by_document": True}, "draws segments, as WMT26 does"),
+        ({"consistency": 0.5, "gold": "mqm"}, "--consistency is for people's ratings"),
+        ({"alpha": 0}, "alpha must be greater than 0; got 0"),
+        ({"alpha": 5}, "alpha must be less than 1; got 5"),
+        ({"resamples": 0}, "resamples must be greater than or equal to 1"),
+        ({"seed": -1}, "seed must be greater than or equal to 0"),
+        ({"test": "t-test"}, "test must be 'permutation', 'wilcoxon' or 'rank-sum'; got 't-test'"),
     ],
 )
 def test_wrong_settings_are_errors(options: dict[str, Any], wanted: str) -> None:
     with pytest.raises(UsageError, match=wanted):
         rank(score_records(wins("ab")), **options)
-
-
-def test_several_language_pairs_are_ranked_each_on_its_own() -> None:
-    records = wins("ab", "ab", "ba")
-    found = ranked([*records, *(replace(r, lp="zh-en") for r in records)])
-    assert {lp: [s.n for s in part.systems] for lp, part in found.lps.items()} == {
-        "en-de": [3, 3],
-        "zh-en": [3, 3],
-    }
-    assert [s.n for s in found.systems] == [6, 6]
 
 
 def test_what_one_language_pair_leaves_open_is_said_of_it() -> None:
@@ -346,7 +284,7 @@ def test_what_one_language_pair_leaves_open_is_said_of_it() -> None:
 
 
 verdict = st.sampled_from(["A", "B", "E", "failed"])
-games = st.lists(st.tuples(st.sampled_from(list(combinations("abcd", 2))), verdict), min_size=1, max_size=25)
+games = st.lists(st.tuples(st.sampled_from([*combinations("abcd", 2)]), verdict), min_size=1, max_size=25)
 
 
 @settings(max_examples=60)
@@ -355,7 +293,7 @@ def test_copeland_is_what_its_formula_says(played: list[tuple[tuple[str, str], s
     records = [
         failed(*pair, segment=str(i), protocol="pairwise", criterion="overall")
         if verdict == "failed"
-        else preferred(*pair, to_verdict(verdict), segment=str(i))
+        else preferred(*pair, verdict, segment=str(i))  # type: ignore[arg-type]
         for i, (pair, verdict) in enumerate(played)
     ]
     for row in ranked(records, resamples=20).systems:
@@ -365,16 +303,9 @@ def test_copeland_is_what_its_formula_says(played: list[tuple[tuple[str, str], s
         assert row.score == (pytest.approx(won / len(own)) if own else None)
 
 
-def to_verdict(text: str) -> Verdict:
-    found: dict[str, Verdict] = {"A": "A", "B": "B", "E": "E"}
-    return found[text]
-
-
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=12))
-def test_bradley_terry_keeps_the_order_of_points_where_every_pair_is_compared_equally_often(
-    table: list[list[int]],
-) -> None:
+def test_bradley_terry_keeps_the_order_of_points_of_a_balanced_design(table: list[list[int]]) -> None:
     records = [rated("abc"[s], str(i), value) for i, row in enumerate(table) for s, value in enumerate(row)]
     copeland = {s.system: s.score or 0.0 for s in ranked(records, resamples=5).systems}
     fitted = {s.system: s.score or 0.0 for s in ranked(records, "bradley-terry", resamples=5).systems}
@@ -396,10 +327,6 @@ def records(columns: Mapping[str, Sequence[float | None]], lp: str = "en-de") ->
     ]
 
 
-def rank_order(ranking: Ranking) -> list[tuple[str, int | None]]:
-    return [(s.system, s.cluster) for s in ranking.systems]
-
-
 BETTER = [80.0 + i % 5 for i in range(40)]
 WORSE = [60.0 + i % 7 for i in range(40)]
 
@@ -407,13 +334,12 @@ WORSE = [60.0 + i % 7 for i in range(40)]
 @pytest.mark.parametrize("test", get_args(Test))
 def test_systems_are_ranked_best_first_in_clusters(test: Test) -> None:
     ranking = rank(table(low=WORSE, high=BETTER, same=BETTER[::-1]), test=test)
-    assert rank_order(ranking) == [("high", 1), ("same", 1), ("low", 2)]
+    assert order(ranking) == [("high", 1), ("same", 1), ("low", 2)]
     assert [s.score for s in ranking.systems] == [82, 82, pytest.approx(62.875)]
     assert {(s.n, s.failed) for s in ranking.systems} == {(40, 0)}
     for s in ranking.systems:
-        assert s.interval is not None
-        assert s.score is not None
-        assert s.interval.low < s.score < s.interval.high
+        low, high = s.interval or (0, 0)
+        assert low < (s.score or 0) < high
     assert ranking.notes == ()
 
 
@@ -424,20 +350,15 @@ def test_the_method_is_said() -> None:
         "segments; ranks by two-sided, clusters by one-sided paired permutation test of every pair, 200 sign "
         "flips of 40 segments, p < 0.01, not corrected for the number of pairs; seed 7"
     )
-    assert (
-        "one-sided Wilcoxon rank-sum test of every pair over 1 segment, p < 0.05"
-        in rank(table(a=[1], b=[2]), test="rank-sum").method
-    )
+    by_sums = rank(table(a=[1], b=[2]), test="rank-sum").method
+    assert "one-sided Wilcoxon rank-sum test of every pair over 1 segment, p < 0.05" in by_sums
     assert "all sign flips of 2 segments" in rank(table(a=[1, 2], b=[2, 3])).method
 
 
 def test_only_segments_that_all_systems_have_are_compared() -> None:
     ranking = rank(table(a=[100, 0, 50, None], b=[None, 10, 20, 30], c=[0, 5, None, 0]))
-    assert [(s.system, s.score, s.n, s.failed) for s in ranking.systems] == [
-        ("b", 10, 1, 1),
-        ("c", 5, 1, 1),
-        ("a", 0, 1, 1),
-    ]
+    assert [(s.system, s.score) for s in ranking.systems] == [("b", 10), ("c", 5), ("a", 0)]
+    assert {(s.n, s.failed) for s in ranking.systems} == {(1, 1)}
     assert "3 of 12 judgements failed; they have no score and are in no mean." in ranking.notes
     assert "3 of 4 segments are not judged for every system, and left out." in ranking.notes
     assert not any("adjudge rank" in note for note in ranking.notes)
@@ -450,19 +371,16 @@ def test_no_common_segment_is_an_error_that_names_the_systems() -> None:
 
 def test_a_system_of_which_nothing_was_judged_is_last_and_drops_nothing() -> None:
     ranking = rank(table(a=[None] * 40, b=WORSE, c=BETTER))
-    assert rank_order(ranking) == [("c", 1), ("b", 2), ("a", None)]
-    assert ranking.systems[2] == RankedSystem(
-        system="a", score=None, interval=None, cluster=None, n=0, failed=40
-    )
+    assert order(ranking) == [("c", 1), ("b", 2), ("a", None)]
+    last = RankedSystem(system="a", score=None, interval=None, cluster=None, n=0, failed=40)
+    assert ranking.systems[2] == last
     assert not any("dropped" in note for note in ranking.notes)
 
 
 def test_where_all_failed_nothing_is_ranked_in_rank() -> None:
     ranking = rank(table(a=[None, None], b=[None, None]))
-    assert [(s.system, s.score, s.cluster, s.failed) for s in ranking.systems] == [
-        ("a", None, None, 2),
-        ("b", None, None, 2),
-    ]
+    assert [(s.system, s.score, s.failed) for s in ranking.systems] == [("a", None, 2), ("b", None, 2)]
+    assert order(ranking) == [("a", None), ("b", None)]
     assert ranking.method == "nothing was judged, so that there is nothing to rank"
 
 
@@ -470,7 +388,7 @@ def test_where_all_failed_nothing_is_ranked_in_rank() -> None:
 @pytest.mark.parametrize("n", [1, 3, 30])
 def test_constant_scores_share_a_cluster_and_have_intervals_of_a_point(test: Test, n: int) -> None:
     ranking = rank(table(b=[0.1] * n, a=[0.1] * n), test=test)
-    assert rank_order(ranking) == [("a", 1), ("b", 1)]
+    assert order(ranking) == [("a", 1), ("b", 1)]
     assert {s.interval for s in ranking.systems} == ({Interval(0.1, 0.1)} if n > 1 else {None})
     assert any("no intervals: one of the segments" in note for note in ranking.notes) == (n == 1)
 
@@ -479,24 +397,20 @@ def test_constant_scores_share_a_cluster_and_have_intervals_of_a_point(test: Tes
 @pytest.mark.parametrize("unit", [1e-13, 1e-3])
 def test_the_unit_of_scores_moves_no_cluster(test: Test, unit: float) -> None:
     ranking = rank(table(low=[unit * x for x in WORSE], high=[unit * x for x in BETTER]), test=test)
-    assert rank_order(ranking) == [("high", 1), ("low", 2)]
+    assert order(ranking) == [("high", 1), ("low", 2)]
 
 
 def test_one_system_is_a_ranking_of_one() -> None:
     ranking = rank(table(a=[1, 2, 3]))
-    assert rank_order(ranking) == [("a", 1)]
+    assert order(ranking) == [("a", 1)]
     assert ranking.notes == ("There is one system only, a: nothing is ranked.",)
 
 
 def test_too_little_data_for_any_cluster_is_said() -> None:
-    assert rank(table(a=[9] * 4, b=[1] * 4)).notes == (
-        (
-            "Too few segments to test: 4, and 6 are needed. p cannot be below 0.125, so that no system is "
-            "significantly better than another."
-        ),
-    )
+    (note,) = rank(table(a=[9] * 4, b=[1] * 4)).notes
+    assert note.startswith("Too few segments to test: 4, and 6 are needed. p cannot be below 0.125, so that")
     five = rank(table(a=[9] * 5, b=[1] * 5))
-    assert rank_order(five) == [("a", 1), ("b", 2)]  # by one-sided tests, as WMT's
+    assert order(five) == [("a", 1), ("b", 2)]  # by one-sided tests, as WMT's
     assert [(row.best, row.worst) for row in five.systems] == [(1, 2), (1, 2)]
     assert "below 0.0625" in five.notes[0]
     six = rank(table(a=[9] * 6, b=[1] * 6))
@@ -513,34 +427,27 @@ def test_documents_are_drawn_and_flipped_whole() -> None:
 
     scores = score_records(of_documents("a", 50) + of_documents("b", 40))
     by_segment = rank(scores, by_document=False)
-    assert rank_order(by_segment) == [("a", 1), ("b", 2)]
+    assert order(by_segment) == [("a", 1), ("b", 2)]
     assert any("take segments for independent" in note for note in by_segment.notes)
     by_document = rank(scores)
     assert by_document.p_values[0][1] == 0.125  # differences are all alike: no bounds, all sign flips alone
     assert by_document == rank(scores, by_document=True)
     assert "Hall's correction for skew over 4 documents" in by_document.method
     assert any("only 4 documents" in note for note in by_document.notes)
-    narrow, wide = by_segment.systems[0].interval, by_document.systems[0].interval
-    assert narrow is not None
-    assert wide is not None
-    assert wide.high - wide.low > narrow.high - narrow.low
+    narrow, wide = (np.ptp(found.systems[0].interval or (0, 0)) for found in (by_segment, by_document))
+    assert 0 < narrow < wide
 
 
 def test_few_documents_are_tested_by_student_s_t() -> None:
     """Four documents with differences 1, 2, 3 and 2; `scipy.stats.ttest_1samp` of them gives the same p."""
-    found = [
-        rated(s, f"{d}-{i}", 50 + (gap if s == "a" else 0) + d, document=str(d))
-        for s in "ab"
-        for d, gap in enumerate((1, 2, 3, 2))
-        for i in range(5)
-    ]
+    places = [(s, d, gap, i) for s in "ab" for d, gap in enumerate((1, 2, 3, 2)) for i in range(5)]
+    found = [rated(s, f"{d}-{i}", 50 + gap * (s == "a") + d, document=str(d)) for s, d, gap, i in places]
     ranking = rank(score_records(found))
     assert "one-sided Student's t with Hall's correction for skew of every pair over 4 doc" in ranking.method
     assert ranking.p_values[0][1] == pytest.approx(float(ttest_1samp([1, 2, 3, 2], 0).pvalue))
     assert compare(score_records(found), systems=("a", "b")).whole.difference.p == ranking.p_values[0][1]
     _, high = t.interval(0.95, 3, 53.5, np.std([51, 53, 55, 55], ddof=1) / 2)
-    assert ranking.systems[0].interval is not None
-    assert ranking.systems[0].interval.high == pytest.approx(high)  # the lower end follows the skew
+    assert (ranking.systems[0].interval or (0, 0))[1] == pytest.approx(high)  # the lower end follows the skew
 
 
 def test_many_documents_are_flipped_as_wholes() -> None:
@@ -554,9 +461,6 @@ def test_many_documents_are_flipped_as_wholes() -> None:
     ranking = rank(score_records(found))
     assert "1000 sign flips of 30 documents" in ranking.method
     assert not any("documents" in note for note in ranking.notes)
-
-
-# All pairs at once...
 
 
 def graded(documents: int, *, step: float = 1.2, systems: str = "abcde", seed: int = 1) -> Scores:
@@ -607,10 +511,7 @@ def test_holm_flips_as_often_as_so_many_pairs_need_and_follows_the_skew() -> Non
 def test_few_documents_say_nothing_of_many_pairs_and_a_note_says_why() -> None:
     ranking = rank(graded(4, step=9), holm=True)
     assert {(row.best, row.worst, row.better_than) for row in ranking.systems} == {(1, 5, ())}
-    assert any(
-        note.startswith("Too few documents to test: 4, and 9 are needed. p cannot be below 1,")
-        for note in ranking.notes
-    )
+    assert any("documents to test: 4, and 9 are needed. p cannot be below 1," in n for n in ranking.notes)
     assert "all sign flips of 4 documents" in ranking.method
 
 
@@ -627,9 +528,6 @@ def test_holm_corrects_whatever_the_method_tests(method: Method) -> None:
     else:
         assert made == pytest.approx(holm(plain))
     assert [row.interval for row in corrected.systems] == [row.interval for row in alone.systems]
-
-
-# Pairs...
 
 
 def test_ranks_are_those_that_the_tests_of_pairs_allow() -> None:
@@ -679,7 +577,7 @@ def test_a_ranking_has_the_means_that_score_has_to_the_last_bit() -> None:
 def test_win_rates_are_ranked_over_comparisons() -> None:
     won = [preferred("a", "b", "A", str(i)) for i in range(30)]
     more = [preferred("a", "c", "E", "0"), preferred("c", "b", "A", "0")]
-    assert rank_order(rank(score_records(won))) == [("a", 1), ("b", 2)]
+    assert order(rank(score_records(won))) == [("a", 1), ("b", 2)]
     ranking = rank(score_records(won + more))
     assert [(s.system, s.score, s.n) for s in ranking.systems] == [
         ("a", 0.75, 1),
@@ -706,18 +604,15 @@ def test_a_corpus_score_is_not_ranked_but_the_mean_of_its_segments() -> None:
     assert all(s.interval is None for s in with_intervals(scores).systems)
 
 
-# Several language pairs...
-
-
 def test_language_pairs_are_ranked_apart_and_together() -> None:
     one, two = {"a": BETTER, "b": WORSE}, {"a": WORSE, "b": BETTER}
     scores = score_records(records(one) + records(two, "zh-en"))
     ranking = rank(scores)
-    assert {lp: rank_order(part) for lp, part in ranking.lps.items()} == {
+    assert {lp: order(part) for lp, part in ranking.lps.items()} == {
         "en-de": [("a", 1), ("b", 2)],
         "zh-en": [("b", 1), ("a", 2)],
     }
-    assert rank_order(ranking) == [("a", 1), ("b", 1)]
+    assert order(ranking) == [("a", 1), ("b", 1)]
     assert ranking.lps["zh-en"] == rank(scores.lps["zh-en"])
 
 
@@ -737,12 +632,8 @@ def test_what_is_pooled_is_said(method: Method) -> None:
     ("judged", "said"), [("en-de", "nothing was judged but en-de"), ("", "zh-en pooled")]
 )
 def test_what_failed_in_a_whole_language_pair_is_not_said_to_be_pooled(judged: str, said: str) -> None:
-    found = [
-        rated(s, str(i), 50 + i, lp=lp) if lp == judged else failed(s, segment=str(i), lp=lp)
-        for s in "ab"
-        for i in range(4)
-        for lp in ("en-de", "zh-en")
-    ]
+    places = [(s, str(i), lp) for s in "ab" for i in range(4) for lp in ("en-de", "zh-en")]
+    found = [rated(s, i, 50, lp=lp) if lp == judged else failed(s, segment=i, lp=lp) for s, i, lp in places]
     assert rank(score_records(found)).method.endswith(said)
 
 
@@ -750,43 +641,23 @@ def test_language_pairs_with_other_systems_are_ranked_apart_only() -> None:
     scores = score_records(records({"a": [1, 2], "b": [3, None]}) + records({"a": [5], "c": [6]}, "zh-en"))
     ranking = rank(scores)
     assert ranking.systems == ()
-    assert rank_order(ranking.lps["zh-en"]) == [("c", 1), ("a", 1)]
+    assert order(ranking.lps["zh-en"]) == [("c", 1), ("a", 1)]
     assert "en-de: 1 of 2 segments is not judged for every system, and left out." in ranking.notes
     assert any("do not have the same systems" in note for note in ranking.notes)
     assert not any("`adjudge rank`" in note for note in ranking.notes)
 
 
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ({"alpha": 0}, "alpha must be greater than 0; got 0"),
-        ({"alpha": 5}, "alpha must be less than 1; got 5"),
-        ({"resamples": 0}, "resamples must be greater than or equal to 1"),
-        ({"seed": -1}, "seed must be greater than or equal to 0"),
-        ({"test": "t-test"}, "test must be 'permutation', 'wilcoxon' or 'rank-sum'; got 't-test'"),
-    ],
-)
-def test_a_setting_out_of_its_range_is_refused(setting: dict[str, float], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        rank(table(a=[1]), **setting)  # type: ignore[arg-type]
-
-
-# What is chosen of records...
-
-
 def test_a_language_pair_and_weights_are_chosen_of_records_as_the_command_does() -> None:
     gold = examples.path("gold.mqm.jsonl")
     found = rank(gold, lp="en→de", weights="gemba", resamples=20)
-    assert rank_order(found) == rank_order(
-        rank(score_records(read_records(gold), lp="en-de", weights="gemba"), resamples=20)
-    )
+    chosen = score_records(read_records(gold), lp="en-de", weights="gemba")
+    assert order(found) == order(rank(chosen, resamples=20))
     assert found.signature.fields["weights"] == "gemba"
 
 
 def test_marked_errors_are_ranked_on_a_criterion() -> None:
-    found = rank(
-        examples.path("gold.mqm.jsonl"), lp="en-de", criterion="style", method="copeland", resamples=20
-    )
+    asked: dict[str, Any] = {"lp": "en-de", "criterion": "style", "method": "copeland"}
+    found = rank(examples.path("gold.mqm.jsonl"), resamples=20, **asked)
     assert found.signature.fields["criterion"] == "style"
     assert "Preferences on style are made of errors, each annotator's on their own." in found.notes
 
@@ -795,9 +666,6 @@ def test_marked_errors_are_ranked_on_a_criterion() -> None:
 def test_nothing_can_be_chosen_of_scores_that_are_made(choice: str) -> None:
     with pytest.raises(UsageError, match=rf"scores already: .* score\({choice}=\.\.\.\)"):
         rank(table(a=[1]), **{choice: "en-de"})  # type: ignore[arg-type]
-
-
-# Intervals beside scores...
 
 
 def test_scores_get_intervals_over_what_each_system_was_judged_on() -> None:
@@ -810,16 +678,10 @@ def test_scores_get_intervals_over_what_each_system_was_judged_on() -> None:
 
 
 def test_one_segment_has_no_interval_and_a_note_says_so() -> None:
-    alone, two = (with_intervals(table(a=list(range(n)))) for n in (1, 2))
-    assert alone.systems[0].interval is None
-    assert any("no intervals: one of the segments alone" in note for note in alone.interval_notes)
-    assert not any("no intervals" in note for note in two.interval_notes)
-
-
-def test_every_language_pair_gets_its_own_intervals() -> None:
-    scores = with_intervals(score_records(records({"a": [1, 1]}) + records({"a": [4, 4]}, "zh-en")))
-    assert scores.systems[0].interval == pytest.approx((0, 2.5 + t.ppf(0.975, 3) * 3**0.5 / 2))
-    assert [part.systems[0].interval for part in scores.lps.values()] == [Interval(1, 1), Interval(4, 4)]
+    for n in (1, 2):
+        found = with_intervals(table(a=list(range(n))))
+        assert (found.systems[0].interval is None) == (n == 1)
+        assert any("no intervals: one of the segments" in s for s in found.interval_notes) == (n == 1)
 
 
 def test_an_interval_of_win_rates_holds_the_win_rate_of_unequal_comparisons() -> None:
@@ -851,10 +713,7 @@ def test_intervals_of_score_are_those_of_rank(lengths: list[int], seed: int) -> 
         own = {s.system: s.interval for s in with_intervals(scores, by_document=by_document).systems}
         assert all(own[s.system] == pytest.approx(s.interval) for s in ranking.systems)
     drawn = with_intervals(scores).interval_notes
-    assert (
-        drawn[0]
-        == f"95 % intervals: Student's t with Hall's correction for skew over {len(lengths)} documents."
-    )
+    assert drawn[0].endswith(f"t with Hall's correction for skew over {len(lengths)} documents.")
     assert any("intervals are wide" in note for note in drawn) == (len(lengths) < 10)
     by_segment = with_intervals(scores, by_document=False).interval_notes
     assert "segments" in by_segment[0]
@@ -863,9 +722,7 @@ def test_intervals_of_score_are_those_of_rank(lengths: list[int], seed: int) -> 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=3, max_size=8), st.data())
-def test_each_system_is_drawn_over_the_documents_that_it_was_judged_on(
-    lengths: list[int], data: st.DataObject
-) -> None:
+def test_each_system_is_drawn_over_its_judged_documents(lengths: list[int], data: st.DataObject) -> None:
     kept = [r for r in documented(lengths, 1) if r.systems[0] == "a" or data.draw(st.booleans())]
     scores = with_intervals(score_records(kept))
     for row in scores.systems:
@@ -892,9 +749,8 @@ def test_win_rates_draw_documents_as_rank_does() -> None:
     scores = score_records(won)
     own = {s.system: s.interval for s in with_intervals(scores).systems}
     assert own == {s.system: s.interval for s in rank(scores).systems}
-    assert with_intervals(scores).interval_notes == (
-        "95 % intervals: Student's t with Hall's correction for skew over 12 documents.",
-    )
+    (note,) = with_intervals(scores).interval_notes
+    assert note == "95 % intervals: Student's t with Hall's correction for skew over 12 documents."
 
 
 def test_every_language_pair_and_all_together_draw_their_own_documents() -> None:
@@ -907,9 +763,8 @@ def test_every_language_pair_and_all_together_draw_their_own_documents() -> None
     assert [s.interval for s in ranked.systems] == [
         s.interval for s in sorted(pooled.systems, key=lambda s: -(s.score or 0))
     ]
-    mixed = score_records(
-        documented([2] * 11, 1) + [replace(r, document="") for r in documented([3], 2, "zh-en")]
-    )
+    bare = [replace(r, document="") for r in documented([3], 2, "zh-en")]
+    mixed = score_records(documented([2] * 11, 1) + bare)
     found = with_intervals(mixed)
     assert "skew over 3 segments" in found.lps["zh-en"].interval_notes[0]
     with pytest.raises(UsageError, match="records name none"):
@@ -922,9 +777,6 @@ def test_score_gives_intervals_and_a_ranking_of_it_does_not_repeat_what_they_say
     assert with_intervals(scores) == scores
     assert not set(scores.interval_notes) & set(rank(scores).notes)
     assert score(documented([2] * 4, 3), by_document=False).systems != scores.systems
-
-
-# Real data...
 
 
 def human_scores(folder: Path, name: str) -> dict[tuple[str, str], float]:
@@ -971,9 +823,6 @@ def test_the_clusters_of_the_esa_paper_s_figure_4_come_out(adjudge_data: Path) -
     assert sizes == [[1, 11, 1], [2, 7, 4]]
 
 
-# WMT26: each segment judged for some systems only, by people of whom some are careless.
-
-
 def _dynamic(seed: int = 0, *, careless: bool = True) -> list[Record]:
     """Three of five systems on each of sixty segments, twenty documents, four people; d rates at random."""
     rng = np.random.default_rng(seed)
@@ -985,17 +834,8 @@ def _dynamic(seed: int = 0, *, careless: bool = True) -> list[Record]:
             rating = quality[system] + rng.normal(0, 4)
             if person == "d" and careless:
                 rating = rng.uniform(0, 100)
-            found.append(
-                Annotation(
-                    lp="en-de",
-                    segment=str(number),
-                    system=system,
-                    annotator=person,
-                    protocol="esa",
-                    document=f"doc{number // 3}",
-                    rating=float(np.clip(rating, 0, 100)),
-                )
-            )
+            shown = float(np.clip(rating, 0, 100))
+            found.append(rated(system, str(number), shown, annotator=person, document=f"doc{number // 3}"))
     return found
 
 
@@ -1018,9 +858,7 @@ def test_the_p_values_of_item_means_are_those_of_two_bootstraps() -> None:
     rng = np.random.default_rng(3)
     scores = {"A": rng.normal(61, 10, 40), "B": rng.normal(60, 10, 40)}
     records = [
-        Annotation(
-            lp="en-de", segment=str(n), system=s, annotator="p", protocol="esa", rating=float(scores[s][n])
-        )
+        rated(s, str(n), float(scores[s][n]))
         for s, kept in (("A", range(30)), ("B", range(10, 40)))
         for n in kept
     ]
@@ -1058,9 +896,7 @@ def test_people_whose_ratings_do_not_fit_are_left_out_and_named() -> None:
 
 
 @pytest.mark.parametrize(("number", "known"), [(10, []), (11, [("en-de", "ann")])])
-def test_nothing_is_said_of_who_rated_systems_that_have_ten_ratings_or_fewer(
-    number: int, known: list[tuple[str, str]]
-) -> None:
+def test_ten_ratings_of_a_system_say_nothing_of_who_rated(number: int, known: list[tuple[str, str]]) -> None:
     assert list(consistency([rated(s, str(n), 50 + n % 3) for s in "AB" for n in range(number)])) == known
 
 
@@ -1077,17 +913,3 @@ def _by_hand(records: list[Record], person: str) -> float:
             off = (a.rating or 0.0) - (b.rating or 0.0) - mu
             values.append(2 ** -(off**2 / (2 * var + 1e-6)))
     return statistics.mean(values)
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"method": "item-mean", "test": "wilcoxon"}, "has a test of its own"),
-        ({"method": "item-mean", "by_document": True}, "draws segments, as WMT26 does"),
-        ({"method": "item-mean", "epsilon": 1.0}, "the method item-mean compares none"),
-        ({"consistency": 0.5, "gold": "mqm"}, "--consistency is for people's ratings"),
-    ],
-)
-def test_settings_that_item_means_have_no_use_for_are_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(said)):
-        RankSettings(**settings)

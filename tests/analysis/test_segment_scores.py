@@ -26,8 +26,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.mqm_tsv import read_mqm_tsv
 from adjudge.formats.score_file import read_score_file
 from adjudge.reports.segments import count_verdicts
-from tests.analysis.records import checked, error, failed, mqm, preferred
-from tests.analysis.records import rated as records_rated
+from tests.analysis.records import checked, error, failed, mqm, preferred, rated
 
 # Comparisons that were left undecided are neither wins nor ties.
 
@@ -42,10 +41,7 @@ RECORDS = [preferred("a", "b", "A", "1"), preferred("a", "b", "E", "2"), undecid
 
 def test_an_undecided_comparison_earns_nobody_a_point_and_is_counted() -> None:
     found = score_records(RECORDS)
-    assert {s.system: (s.score, s.n, s.failed) for s in found.systems} == {
-        "a": (0.75, 2, 0),
-        "b": (0.25, 2, 0),
-    }
+    assert by_system(found) == {"a": (0.75, 2, 0), "b": (0.25, 2, 0)}
     assert found.notes == (
         "1 comparison is undecided, as the verdict changed with the order: neither wins nor ties, left out.",
     )
@@ -91,15 +87,15 @@ def again(record: Annotation) -> Annotation:
     return replace(record, flags=("duplicate",))
 
 
-FIRST = records_rated("a", "1", 80)
-OTHERS = [records_rated("a", "2", 60), records_rated("b", "1", 50), records_rated("b", "2", 50)]
+FIRST = rated("a", "1", 80)
+OTHERS = [rated("a", "2", 60), rated("b", "1", 50), rated("b", "2", 50)]
 
 
 @pytest.mark.parametrize(
     "records",
     [
-        [FIRST, again(records_rated("a", "1", 0)), *OTHERS],
-        [again(records_rated("a", "1", 0)), FIRST, *OTHERS],
+        [FIRST, again(rated("a", "1", 0)), *OTHERS],
+        [again(rated("a", "1", 0)), FIRST, *OTHERS],
     ],
     ids=["oldest first", "newest first"],
 )
@@ -112,12 +108,12 @@ def test_of_a_repeated_item_the_judgement_without_the_flag_counts(records: list[
 
 def test_a_filler_that_stands_alone_counts_and_of_several_the_first() -> None:
     alone = again(FIRST)
-    assert without_repeats([alone, again(records_rated("a", "1", 0)), *OTHERS]) == ([alone, *OTHERS], 1)
+    assert without_repeats([alone, again(rated("a", "1", 0)), *OTHERS]) == ([alone, *OTHERS], 1)
     assert without_repeats([alone, *OTHERS]) == ([alone, *OTHERS], 0)
 
 
 def test_a_filler_that_somebody_else_judged_is_a_second_opinion() -> None:
-    records = [FIRST, again(records_rated("a", "1", 0, annotator="ben"))]
+    records = [FIRST, again(rated("a", "1", 0, annotator="ben"))]
     assert without_repeats(records) == (records, 0)
     assert score_records(records).systems[0].score == 40
 
@@ -138,7 +134,7 @@ def test_a_second_judgement_without_the_flag_is_still_an_error() -> None:
 
 
 def test_several_language_pairs_say_it_once() -> None:
-    french = records_rated("a", "1", 10, lp="en-fr")
+    french = rated("a", "1", 10, lp="en-fr")
     scores = score_records([FIRST, again(FIRST), french, again(french)])
     assert scores.notes.count(NOTE.format("2 judgements")) == 1
     assert scores.lps["en-fr"].notes == ()
@@ -148,6 +144,10 @@ UNEQUAL = (
     "The systems are not judged on the same segments ({}): "
     "compare them with `adjudge rank`, which takes the common segments only."
 )
+
+
+def scored(*records: Record) -> Scores:
+    return score_records(records)
 
 
 def by_system(scores: Scores) -> dict[str, Any]:
@@ -172,12 +172,9 @@ def run(records: list[Record], **fields: object) -> Run:
     )
 
 
-# By protocol...
-
-
 def test_errors_are_scored_by_weights() -> None:
-    scores = score_records(
-        [mqm("a", "1", error("major")), mqm("a", "2"), mqm("b", "1", error("minor")), mqm("b", "2")]
+    scores = scored(
+        mqm("a", "1", error("major")), mqm("a", "2"), mqm("b", "1", error("minor")), mqm("b", "2")
     )
     assert by_translation(scores) == {("a", "1"): -5, ("a", "2"): 0, ("b", "1"): -1, ("b", "2"): 0}
     assert by_system(scores) == {"a": (-2.5, 2, 0), "b": (-0.5, 2, 0)}
@@ -210,14 +207,14 @@ def test_the_count_of_unknown_categories_stands_beside_the_score() -> None:
     ],
 )
 def test_ratings_are_scored_as_they_are(protocol: str, rating: float, span: tuple[float, float]) -> None:
-    scores = score_records([records_rated("a", "1", rating, protocol=protocol)])
+    scores = score_records([rated("a", "1", rating, protocol=protocol)])
     assert by_system(scores) == {"a": (rating, 1, 0)}
     assert scores.range == span
     assert "weights" not in scores.signature.fields
 
 
 def test_esa_is_scored_by_its_spans_where_weights_are_given() -> None:
-    esa = replace(records_rated("a", "1", 83, protocol="esa"), spans=(error("major"), error("minor")))
+    esa = replace(rated("a", "1", 83, protocol="esa"), spans=(error("major"), error("minor")))
     assert by_system(score_records([esa])) == {"a": (83, 1, 0)}
     spans = score_records([esa], weights="esa-spans")
     assert by_system(spans) == {"a": (-6, 1, 0)}
@@ -226,13 +223,11 @@ def test_esa_is_scored_by_its_spans_where_weights_are_given() -> None:
 
 
 def test_preferences_are_scored_as_win_rates_over_comparisons() -> None:
-    scores = score_records(
-        [
-            preferred("a", "b", "A", "1"),
-            preferred("a", "b", "E", "2"),
-            preferred("c", "a", "A", "2"),
-            preferred("b", "c", "B", "3"),
-        ]
+    scores = scored(
+        preferred("a", "b", "A", "1"),
+        preferred("a", "b", "E", "2"),
+        preferred("c", "a", "A", "2"),
+        preferred("b", "c", "B", "3"),
     )
     # a: win, tie, loss; b: loss, tie, loss; c: win, win
     assert by_system(scores) == {"a": (0.5, 3, 0), "b": (0.5 / 3, 3, 0), "c": (1.0, 2, 0)}
@@ -256,18 +251,9 @@ def test_one_criterion_is_scored_at_a_time() -> None:
         score_records(asked, criterion="tone")
 
 
-# Failures and coverage...
-
-
 def test_a_failure_has_no_score_and_is_in_no_mean() -> None:
-    scores = score_records(
-        [
-            records_rated("a", "1", 80),
-            failed("a", segment="2"),
-            records_rated("b", "1", 60),
-            records_rated("b", "2", 100),
-        ]
-    )
+    known = [rated("a", "1", 80), rated("b", "1", 60), rated("b", "2", 100)]
+    scores = score_records([*known, failed("a", segment="2")])
     assert by_translation(scores)["a", "2"] is None
     assert by_system(scores) == {"a": (80, 1, 1), "b": (80, 2, 0)}
     assert scores.signature.fields["failed"] == "1/4"
@@ -278,33 +264,24 @@ def test_a_failure_has_no_score_and_is_in_no_mean() -> None:
 
 
 def test_a_system_of_which_nothing_was_judged_has_no_score() -> None:
-    scores = score_records(
-        [failed("a", segment="1", protocol="mqm"), failed("a", segment="2", protocol="mqm")]
-    )
+    scores = scored(failed("a", segment="1", protocol="mqm"), failed("a", segment="2", protocol="mqm"))
     assert by_system(scores) == {"a": (None, 0, 2)}
     assert scores.range == (-math.inf, 0.0)
     assert len(scores.notes) == 1
 
 
 def test_unequal_coverage_is_said_even_if_nothing_failed() -> None:
-    same_size = [
-        records_rated("a", "1", 1),
-        records_rated("a", "2", 1),
-        records_rated("b", "2", 1),
-        records_rated("b", "3", 1),
-    ]
+    same_size = [rated(*of, 1) for of in (("a", "1"), ("a", "2"), ("b", "2"), ("b", "3"))]
     assert "(a 2, b 2; 1 in common)" in score_records(same_size).notes[0]
-    many = [records_rated(s, str(i), 1) for n, s in enumerate("abcde", start=1) for i in range(n)]
+    many = [rated(s, str(i), 1) for n, s in enumerate("abcde", start=1) for i in range(n)]
     assert "(from 1 for a to 5 for e; 1 in common)" in score_records(many).notes[0]
 
 
 def test_a_failed_comparison_fails_for_both_systems() -> None:
-    scores = score_records(
-        [
-            preferred("a", "b", "A", "1"),
-            failed("a", "b", segment="2", protocol="pairwise", criterion="overall"),
-            failed("a", "b", segment="2", protocol="pairwise", criterion="fluency"),
-        ]
+    scores = scored(
+        preferred("a", "b", "A", "1"),
+        failed("a", "b", segment="2", protocol="pairwise", criterion="overall"),
+        failed("a", "b", segment="2", protocol="pairwise", criterion="fluency"),
     )
     assert by_system(scores) == {"a": (1, 1, 1), "b": (0, 1, 1)}
     assert by_translation(scores)["a", "2"] is None
@@ -312,23 +289,16 @@ def test_a_failed_comparison_fails_for_both_systems() -> None:
 
 
 def test_a_failure_of_all_systems_at_once_fails_each() -> None:
-    scores = score_records(
-        [failed("a", "b", segment="1", protocol="sqm"), records_rated("a", "2", 4, protocol="sqm")]
-    )
+    scores = scored(failed("a", "b", segment="1", protocol="sqm"), rated("a", "2", 4, protocol="sqm"))
     assert by_system(scores) == {"a": (4, 1, 1), "b": (None, 0, 1)}
     assert scores.signature.fields["failed"] == "2/3"
 
 
-# Several annotators...
-
-
 def test_several_annotators_of_a_translation_are_averaged_each_for_itself() -> None:
-    scores = score_records(
-        [
-            mqm("a", "1", error("major"), annotator="x"),
-            mqm("a", "1", error("minor"), error("minor"), annotator="y"),
-            mqm("a", "1", annotator="z"),
-        ]
+    scores = scored(
+        mqm("a", "1", error("major"), annotator="x"),
+        mqm("a", "1", error("minor"), error("minor"), annotator="y"),
+        mqm("a", "1", annotator="z"),
     )
     assert by_translation(scores) == {("a", "1"): -7 / 3}
     assert scores.signature.name == "mqm"
@@ -337,19 +307,14 @@ def test_several_annotators_of_a_translation_are_averaged_each_for_itself() -> N
 
 
 def test_a_translation_that_one_annotator_failed_is_judged_by_the_others_and_counted() -> None:
-    scores = score_records(
-        [records_rated("a", "1", 80, annotator="x"), failed("a", segment="1", annotator="y")]
-    )
+    scores = score_records([rated("a", "1", 80, annotator="x"), failed("a", segment="1", annotator="y")])
     assert by_translation(scores) == {("a", "1"): 80}
     assert by_system(scores) == {"a": (80, 1, 1)}
     assert scores.signature.fields["failed"] == "1/2"
 
 
 def test_different_numbers_of_annotators_are_said() -> None:
-    scores = score_records(
-        [records_rated("a", "1", 80, annotator=x) for x in "xyz"]
-        + [records_rated("a", "2", 0, annotator="x")]
-    )
+    scores = scored(*(rated("a", "1", 80, annotator=x) for x in "xyz"), rated("a", "2", 0, annotator="x"))
     assert by_system(scores) == {"a": (40, 2, 0)}
     assert scores.notes == (
         "Each translation was judged by 1 to 3 annotators; its score is the mean over those who judged it.",
@@ -359,17 +324,14 @@ def test_different_numbers_of_annotators_are_said() -> None:
 @pytest.mark.parametrize(
     "records",
     [
-        [records_rated("a", "1", 80), records_rated("a", "1", 90)],
-        [records_rated("a", "1", 80), failed("a", segment="1")],
+        [rated("a", "1", 80), rated("a", "1", 90)],
+        [rated("a", "1", 80), failed("a", segment="1")],
         [preferred("a", "b", "A"), preferred("b", "a", "A")],
     ],
 )
 def test_one_annotator_cannot_judge_the_same_twice(records: list[Record]) -> None:
     with pytest.raises(DataError, match=r"'ann' judged a( and b)? twice on segment '1' of en-de"):
         score_records(records)
-
-
-# Runs...
 
 
 def test_a_run_is_scored_with_its_own_weights_and_signature() -> None:
@@ -392,7 +354,7 @@ def test_weights_of_one_s_own_are_named_too() -> None:
 
 def test_a_corpus_score_is_the_system_s_score_and_the_signature_says_so() -> None:
     records: list[Record] = [
-        records_rated(s, i, v, protocol="metric") for s, i, v in (("a", "1", 10), ("a", "2", 30))
+        rated(s, i, v, protocol="metric") for s, i, v in (("a", "1", 10), ("a", "2", 30))
     ]
     bleu = run(records, kind="metric", corpus_scores={"en-de": {"a": 27.5}})
     scores = score_records(bleu)
@@ -403,22 +365,13 @@ def test_a_corpus_score_is_the_system_s_score_and_the_signature_says_so() -> Non
 
 
 def test_a_run_that_is_not_finished_says_so() -> None:
-    scores = score_records(run([records_rated("a", "1", 1)], counts={"judged": 1, "pending": 3}))
+    scores = score_records(run([rated("a", "1", 1)], counts={"judged": 1, "pending": 3}))
     assert scores.notes == ("3 judgements are still pending: the run is not finished.",)
 
 
-# Several language pairs...
-
-
 def test_each_language_pair_is_scored_on_its_own_and_all_together() -> None:
-    records = [
-        records_rated("a", "1", 10),
-        records_rated("a", "2", 20),
-        records_rated("b", "1", 0),
-        records_rated("b", "2", 0),
-        records_rated("a", "1", 60, lp="zh-en"),
-        records_rated("b", "1", 90, lp="zh-en"),
-    ]
+    german = [rated("a", "1", 10), rated("a", "2", 20), rated("b", "1", 0), rated("b", "2", 0)]
+    records = [*german, rated("a", "1", 60, lp="zh-en"), rated("b", "1", 90, lp="zh-en")]
     scores = score_records(records)
     assert by_system(scores) == {"a": (30, 3, 0), "b": (30, 3, 0)}
     assert {lp: by_system(part) for lp, part in scores.lps.items()} == {
@@ -431,38 +384,18 @@ def test_each_language_pair_is_scored_on_its_own_and_all_together() -> None:
     assert scores.lps["zh-en"].signature.fields["failed"] == "0/2"
 
 
-def test_language_pairs_with_other_systems_are_never_pooled() -> None:
-    scores = score_records(
-        [
-            records_rated("a", "1", 10),
-            records_rated("a", "1", 60, lp="zh-en"),
-            records_rated("b", "1", 9, lp="zh-en"),
-        ]
-    )
-    assert scores.systems == ()
-    assert set(scores.lps) == {"en-de", "zh-en"}
-    assert len(scores.segments) == 3
-    (note,) = scores.notes
-    assert note.startswith("The language pairs do not have the same systems, so no score is over all of them")
-    assert note.endswith("choose one with --lp (en-de, zh-en).")
-
-
 def test_language_pairs_that_are_not_pooled_say_each_what_is_unequal_in_them() -> None:
-    records = [
-        records_rated("a", "1", 10),
-        records_rated("a", "2", 10),
-        records_rated("b", "1", 9),
-        records_rated("c", "1", 9, lp="zh-en"),
-    ]
-    first, second = score_records(records).notes
+    judged = [rated("a", "1", 10), rated("a", "2", 10), rated("b", "1", 9)]
+    scores = score_records([*judged, rated("c", "1", 9, lp="zh-en")])
+    assert (scores.systems, set(scores.lps), len(scores.segments)) == ((), {"en-de", "zh-en"}, 4)
+    first, second = scores.notes
     assert first == "en-de: " + UNEQUAL.format("a 2, b 1; 1 in common")
-    assert second.startswith("The language pairs do not have the same systems")
+    assert second.startswith("The language pairs do not have the same systems, so no score is over all")
+    assert second.endswith("choose one with --lp (en-de, zh-en).")
 
 
 def test_corpus_scores_are_never_averaged_over_language_pairs() -> None:
-    records: list[Record] = [
-        records_rated("a", "1", 1, protocol="metric", lp=lp) for lp in ("en-de", "zh-en")
-    ]
+    records: list[Record] = [rated("a", "1", 1, protocol="metric", lp=lp) for lp in ("en-de", "zh-en")]
     scores = score_records(
         run(records, kind="metric", corpus_scores={"en-de": {"a": 20}, "zh-en": {"a": 40}})
     )
@@ -471,26 +404,19 @@ def test_corpus_scores_are_never_averaged_over_language_pairs() -> None:
     assert scores.notes[0].startswith("A corpus score is no mean")
 
 
-# What cannot be scored...
-
-
 @pytest.mark.parametrize(
     ("records", "settings", "message"),
     [
         ([], {}, "no records"),
-        (
-            [records_rated("a", "1", 1), mqm("a", "2")],
-            {},
-            "one protocol can be scored together; these are of da-sqm, mqm",
-        ),
-        ([records_rated("a", "1", 1)], {"lp": "de-en"}, "what was judged has no lp 'de-en'; it has en-de"),
-        ([records_rated("a", "1", 1)], {"weights": "gemba"}, "protocol da-sqm have none"),
+        ([rated("a", "1", 1), mqm("a", "2")], {}, "one protocol can .* these are of da-sqm, mqm"),
+        ([rated("a", "1", 1)], {"lp": "de-en"}, "what was judged has no lp 'de-en'; it has en-de"),
+        ([rated("a", "1", 1)], {"weights": "gemba"}, "protocol da-sqm have none"),
         ([mqm("a", "1")], {"weights": "mqm"}, "no weights 'mqm'; there are"),
         ([mqm("a", "1")], {"criterion": "fluency"}, "records are of protocol mqm"),
         ([preferred("a", "b", "A")], {"weights": "gemba"}, "protocol pairwise have none"),
     ],
 )
-def test_what_cannot_be_scored_is_refused_with_a_reason(
+def test_what_cannot_be_scored_is_refused(
     records: list[Record], settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises((DataError, UsageError), match=message):
@@ -498,14 +424,12 @@ def test_what_cannot_be_scored_is_refused_with_a_reason(
 
 
 def test_documents_have_means_of_their_own() -> None:
-    scores = score_records(
-        [
-            records_rated("a", "1", 10, document="x"),
-            records_rated("a", "2", 20, document="x"),
-            records_rated("a", "3", 90, document="y"),
-            failed("a", segment="4"),
-            failed("a", segment="5"),
-        ]
+    scores = scored(
+        rated("a", "1", 10, document="x"),
+        rated("a", "2", 20, document="x"),
+        rated("a", "3", 90, document="y"),
+        failed("a", segment="4"),
+        failed("a", segment="5"),
     )
     found = [(d.lp, d.document, d.system, d.score, d.n, d.failed) for d in document_scores(scores.segments)]
     assert found == [
@@ -513,9 +437,6 @@ def test_documents_have_means_of_their_own() -> None:
         ("en-de", "y", "a", 90, 1, 0),
         ("en-de", "", "a", None, 0, 2),
     ]
-
-
-# Real data...
 
 
 def wmt23_records(folder: Path, lp: str, rating: str) -> list[Annotation]:
@@ -589,31 +510,25 @@ ALONE = (SUSPECT, "instruction@translation")
 BOTH = (SUSPECT, "instruction@both")
 
 
-def rated(segment: str, system: str, rating: float, *flags: str, lp: str = "en-de") -> Annotation:
-    return Annotation(
-        lp=lp, segment=segment, system=system, annotator="a", protocol="da-sqm", rating=rating, flags=flags
-    )
+def flagged(segment: str, system: str, rating: float, *flags: str, lp: str = "en-de") -> Annotation:
+    return replace(rated(system, segment, rating, lp=lp), flags=flags)
 
 
 TABLE = [
-    *(rated("1", "A", 80), rated("1", "B", 60)),
-    *(rated("2", "A", 100, *ALONE), rated("2", "B", 50)),
-    *(rated("3", "A", 70, *BOTH), rated("3", "B", 60, *BOTH)),
-    *(rated("4", "A", 60), rated("4", "B", 50)),
+    *(flagged("1", "A", 80), flagged("1", "B", 60)),
+    *(flagged("2", "A", 100, *ALONE), flagged("2", "B", 50)),
+    *(flagged("3", "A", 70, *BOTH), flagged("3", "B", 60, *BOTH)),
+    *(flagged("4", "A", 60), flagged("4", "B", 50)),
 ]
 
 
 def test_a_flagged_segment_is_left_out_for_every_system() -> None:
     scores = score_records(TABLE)
     assert {s.system: s.score for s in scores.systems} == {"A": 77.5, "B": 55.0}
-    found = scores.suspects
-    assert found is not None
+    found: Any = scores.suspects
     assert (found.judgements, found.asked, found.in_translation, found.segments) == (3, 8, 1, 2)
     assert {s.system: (s.score, s.n) for s in found.systems} == {"A": (70.0, 2), "B": (55.0, 2)}
-
-
-def test_a_note_says_how_much_it_matters() -> None:
-    (note,) = score_records(TABLE).notes
+    (note,) = scores.notes
     assert note == (
         "3 of 8 judgements are flagged injection_suspect, 1 of them for what a translation holds and its "
         "source does not. Without their segments (2) A moves most, by -7.5."
@@ -627,14 +542,13 @@ def test_nothing_is_said_where_nothing_is_flagged() -> None:
 
 
 def test_where_every_segment_is_flagged_there_is_nothing_to_compare() -> None:
-    scores = score_records([rated("1", "A", 80, *ALONE), rated("1", "B", 60)])
-    assert scores.suspects is not None
+    scores: Any = score_records([flagged("1", "A", 80, *ALONE), flagged("1", "B", 60)])
     assert scores.suspects.systems == ()
     assert scores.notes[0].endswith("no score can be had without their segments (1).")
 
 
 def test_each_language_pair_has_its_own() -> None:
-    other = [rated("1", "A", 10, *ALONE, lp="en-cs"), rated("2", "A", 20, lp="en-cs")]
+    other = [flagged("1", "A", 10, *ALONE, lp="en-cs"), flagged("2", "A", 20, lp="en-cs")]
     scores = score_records([*TABLE, *other])
     assert scores.suspects is None  # the language pairs have not the same systems
     assert scores.systems == ()
@@ -645,43 +559,13 @@ def test_each_language_pair_has_its_own() -> None:
 @pytest.mark.parametrize("flags", [ALONE, BOTH])
 def test_a_flagged_comparison_is_one_judgement(flags: tuple[str, ...]) -> None:
     records: list[Record] = [
-        Preference(
-            lp="en-de",
-            segment=str(n),
-            systems=("A", "B"),
-            annotator="a",
-            criterion="overall",
-            verdict="A",
-            flags=f,
-        )
-        for n, f in enumerate([(), flags])
+        replace(preferred("A", "B", "A", str(n), annotator="a"), flags=f) for n, f in enumerate([(), flags])
     ]
     records.append(failed("A", "B", segment="9", protocol="pairwise", annotator="a", criterion="overall"))
-    found = score_records(records).suspects
-    assert found is not None
+    found: Any = score_records(records).suspects
     assert (found.judgements, found.asked, found.segments) == (1, 3, 1)
     assert found.in_translation == (flags is ALONE)
     assert {s.system: (s.score, s.n, s.failed) for s in found.systems} == {"A": (1.0, 1, 1), "B": (0.0, 1, 1)}
-
-
-# Verdicts on the criteria of segments.
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "passes"),
-    [
-        ([1.0], 1.0),
-        ([1.0, 1.0], 1.0),
-        ([1.0, 0.0], 0.0),
-        ([0.0, None], 0.0),  # the missing verdict could change nothing
-        ([1.0, None], None),
-        ([None, None], None),
-    ],
-)
-def test_all_criteria_are_passed_or_not_or_that_is_not_known(
-    verdicts: list[float | None], passes: float | None
-) -> None:
-    assert all_pass(verdicts) == passes
 
 
 VERDICTS: list[tuple[str, str, str, bool | None]] = [
@@ -697,14 +581,7 @@ CHECKED: list[Record] = [checked(*where, passed=passed) for *where, passed in VE
 
 def test_a_score_is_the_share_of_the_criteria_that_are_passed_of_those_whose_verdict_was_read() -> None:
     found = score_records(CHECKED)
-    assert {(s.system, s.segment): s.score for s in found.segments} == {
-        ("a", "1"): 1.0,
-        ("a", "2"): 0.5,
-        ("a", "3"): 1.0,
-        ("b", "1"): 0.5,
-        ("b", "2"): 0.0,
-        ("b", "3"): None,
-    }
+    assert [by_translation(found)[s, n] for s in "ab" for n in "123"] == [1.0, 0.5, 1.0, 0.5, 0.0, None]
     assert [s.score for s in found.systems] == pytest.approx([2.5 / 3, 0.25])
     assert [(s.system, s.n, s.failed) for s in found.systems] == [("a", 3, 2), ("b", 2, 2)]
     assert found.range == (0.0, 1.0)
@@ -717,21 +594,12 @@ def test_a_score_is_the_share_of_the_criteria_that_are_passed_of_those_whose_ver
     ]
     assert [each and each.all_pass for each in lists] == [0.5, 0.0]
     assert "4 of 14 judgements failed; they have no score and are in no mean." in found.notes
-    assert (
-        "2 of 6 translations have no all-pass value: a verdict failed, and no other is a fail." in found.notes
-    )
+    assert any(note.startswith("2 of 6 translations have no all-pass value: a") for note in found.notes)
 
 
 def test_the_all_pass_score_has_no_value_where_a_missing_verdict_could_decide() -> None:
     found = score_records(CHECKED, criterion="all-pass")
-    assert {(s.system, s.segment): s.score for s in found.segments} == {
-        ("a", "1"): 1.0,
-        ("a", "2"): 0.0,
-        ("a", "3"): None,
-        ("b", "1"): 0.0,
-        ("b", "2"): 0.0,
-        ("b", "3"): None,
-    }
+    assert [by_translation(found)[s, n] for s in "ab" for n in "123"] == [1.0, 0.0, None, 0.0, 0.0, None]
     assert [(s.system, s.score, s.n, s.failed) for s in found.systems] == [("a", 0.5, 2, 1), ("b", 0.0, 2, 1)]
     assert (found.signature.fields["criteria"], found.signature.fields["failed"]) == ("all-pass", "2/6")
     assert "4 of 14 verdicts failed, and are neither a pass nor a fail." in found.notes
@@ -761,25 +629,21 @@ def test_a_verdict_that_one_annotator_gave_twice_is_refused() -> None:
 
 
 def test_several_annotators_of_one_translation_each_count() -> None:
-    found = score_records([*CHECKED[:2], checked("a", "1", "x", passed=False, annotator="ben")])
+    records = [*CHECKED[:2], checked("a", "1", "x", passed=False, annotator="ben")]
+    found = score_records(records)
     (system,) = found.systems
     assert system.score == pytest.approx(2 / 3)
     assert system.n == 1
     assert system.checklist == Checklist(passed=2, judged=3, missing=0, all_passed=1, settled=2, unsettled=0)
     assert found.signature.fields["annotators"] == "2"
-    whole = score_records(
-        [*CHECKED[:2], checked("a", "1", "x", passed=False, annotator="ben")], criterion="all-pass"
-    )
-    assert whole.systems[0].score == 0.5
+    assert score_records(records, criterion="all-pass").systems[0].score == 0.5
 
 
 def test_verdicts_are_counted_for_each_language_pair_too() -> None:
-    found = score_records(
-        [
-            *CHECKED,
-            checked("a", "1", "x", passed=True, lp="en-fr"),
-            checked("b", "1", "x", passed=None, lp="en-fr"),
-        ]
+    found = scored(
+        *CHECKED,
+        checked("a", "1", "x", passed=True, lp="en-fr"),
+        checked("b", "1", "x", passed=None, lp="en-fr"),
     )
     assert [s.checklist and s.checklist.passed for s in found.lps["en-fr"].systems] == [1, 0]
     assert [s.checklist and s.checklist.passed for s in found.systems] == [5, 1]
@@ -792,9 +656,10 @@ def test_verdicts_are_ranked_by_means_and_by_pairs() -> None:
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0, None]), min_size=1))
-def test_a_failed_verdict_never_turns_a_fail_into_a_pass_or_a_pass_into_a_fail(
+def test_a_failed_verdict_turns_no_fail_into_a_pass_and_no_pass_into_a_fail(
     verdicts: list[float | None],
 ) -> None:
+    assert [all_pass(known) for known in ([1.0], [1.0, 1.0], [1.0, 0.0])] == [1.0, 1.0, 0.0]
     ways = [[0.0, 1.0] if verdict is None else [verdict] for verdict in verdicts[:8]]
     outcomes = {all_pass(way) for way in product(*ways)}
     assert all_pass(verdicts[:8]) == (outcomes.pop() if len(outcomes) == 1 else None)

@@ -12,7 +12,7 @@ import pytest
 from adjudge.analysis.eval_set import ScoreSet
 from adjudge.analysis.shared_tasks import LpRule, Statistic, find_task, list_tasks, suspicious, task_of
 from adjudge.core.language import canonical_lp
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError
 from adjudge.stats.measures import MEASURES
 
 # What is said of scores that look wrong, and what is not.
@@ -45,10 +45,7 @@ PENALTIES = np.minimum(0, np.round(GOLD * 4 + RNG.normal(size=GOLD.shape)))
     ("values", "part"),
     [
         (np.full((4, 50), 3.0), "gives every translation the score 3"),
-        (
-            changed(PENALTIES, 3, 10),
-            "scale of penalties, 0 at best, but 3 of 200 scores are on the other side (+10)",
-        ),
+        (changed(PENALTIES, 3, 10), "penalties, 0 at best, but 3 of 200 scores are on the other side (+10)"),
         (changed(PENALTIES, 20, 10), "but 20 of 200 scores are on the other side (+10)"),
         (changed(GOLD - 1, 3, 10), "but 3 of 200 scores"),  # a scale that never reaches 0
         (changed(-PENALTIES * -1 + 60, 3, -1), "scale of 0 and more, but 3 of 200"),
@@ -98,13 +95,8 @@ def test_a_missing_score_of_a_system_alone_is_said() -> None:
     ]
 
 
-def test_scores_of_systems_alone_are_said() -> None:
-    nothing, gold = np.full((4, 50), np.nan), scores(GOLD)
-    of_systems = ScoreSet(name="m", segments=nothing, systems=np.arange(4.0))
-    assert list(suspicious("m", of_systems, gold, SYSTEMS)) == [
-        "m has scores of systems only; measures of segments have no value."
-    ]
-    assert said(nothing) == ["m has no score at all of the systems that are compared."]
+def test_a_metric_without_any_score_is_said() -> None:
+    assert said(np.full((4, 50), np.nan)) == ["m has no score at all of the systems that are compared."]
 
 
 def test_a_filler_where_gold_did_not_judge_is_said() -> None:
@@ -112,10 +104,7 @@ def test_a_filler_where_gold_did_not_judge_is_said() -> None:
     gold[:, :10] = np.nan
     assert said(values, gold) == []
     values[:, :10] = 0
-    assert any(
-        "the score 0 for every system in all 10 segments that gold did not judge" in n
-        for n in said(values, gold)
-    )
+    assert any("the score 0 for every system in all 10 segments that gold" in n for n in said(values, gold))
 
 
 OWN = """
@@ -136,46 +125,20 @@ range = [-1, 1]
 
 
 def test_our_tasks_name_their_source_and_measures_that_there_are() -> None:
-    assert [task.name for task in list_tasks()] == [
-        "ment",
-        "ment-rate",
-        "wmt19",
-        "wmt20",
-        "wmt21",
-        "wmt21-flores",
-        "wmt21-tedtalks",
-        "wmt22",
-        "wmt23",
-        "wmt23-sent",
-        "wmt24",
-        "wmt24-on-wmt23",
-        "wmt24pp",
-        "wmt25",
-    ]
+    names = "ment ment-rate wmt19 wmt20 wmt21 wmt21-flores wmt21-tedtalks wmt22 "
+    names += "wmt23 wmt23-sent wmt24 wmt24-on-wmt23 wmt24pp wmt25"
+    assert [task.name for task in list_tasks()] == names.split()
     for task in list_tasks():
         assert task.title
         assert task.source
         assert {s.measure for s in task.statistics} <= MEASURES.keys()
 
 
-def test_wmt23_excludes_outliers_and_compares_people_in_hebrew_only() -> None:
-    task = find_task("wmt23")
-    assert task.rule("en-de") == LpRule(reference="refA", outliers=("synthetic_ref",))
-    assert task.rule("he-en") == LpRule(reference="refB", include_human=True)
-    assert [s.measure for s in task.statistics if s.pooled] == ["sys_accuracy"]
-
-
 def test_a_test_set_has_the_task_of_its_name_for_the_language_pairs_of_the_task() -> None:
-    found = task_of("wmt23", "zh-en")
-    assert found is not None
+    found: Any = task_of("wmt23", "zh-en")
     assert found.name == "wmt23"
     assert task_of("wmt23", "en-fr") is None
     assert task_of("mine", "zh-en") is None
-
-
-def test_the_task_of_wmt25_has_two_golds() -> None:
-    assert find_task("wmt25").gold_of("en-ko_KR") == "mqm"
-    assert find_task("wmt25").gold_of("en-cs_CZ") == "esa-human1"
 
 
 def test_a_task_of_ones_own_is_read_from_a_file(tmp_path: Path) -> None:
@@ -213,13 +176,6 @@ def test_a_task_that_is_none_says_what_is_wrong(tmp_path: Path, old: str, new: s
     assert "mine.toml" in str(caught.value)
 
 
-def test_an_unknown_task_names_those_that_there_are() -> None:
-    with pytest.raises(
-        UsageError, match="no task 'wmt18', and no such file; there are ment, ment-rate, wmt19"
-    ):
-        find_task("wmt18")
-
-
 FACTS: Any = json.loads(Path(__file__).with_name("wmt_facts.json").read_text("utf-8"))
 """What mt-metrics-eval says of each year, written down apart from the definitions that we ship."""
 
@@ -235,8 +191,7 @@ def test_the_facts_are_of_every_test_set_and_every_language_pair_that_we_define(
 @pytest.mark.parametrize(("test_set", "lp"), [(n, lp) for n, pairs in FACTS["pairs"].items() for lp in pairs])
 def test_references_golds_outliers_and_metrics_are_those_of_the_year(test_set: str, lp: str) -> None:
     reference, gold, system_gold, outliers, primary_here = FACTS["pairs"][test_set][lp]
-    task = task_of(test_set, canonical_lp(lp))
-    assert task is not None
+    task: Any = task_of(test_set, canonical_lp(lp))
     rule = task.rule(canonical_lp(lp))
     assert (rule.reference, task.gold_of(canonical_lp(lp))) == (reference, gold)
     beside = task.system_gold if gold == task.gold else None

@@ -59,20 +59,8 @@ def test_only_what_both_judged_is_compared_and_failures_are_counted_beside() -> 
 
 def test_one_segment_has_no_intervals_and_a_note_says_so() -> None:
     alone, two = (spans(run_of(PRED[:n]), GOLD, resamples=20) for n in (1, 2))
-    assert (
-        "There are no intervals: one of the segments alone says nothing of how others would differ."
-        in alone.notes
-    )
+    assert any("no intervals: one of the segments alone" in note for note in alone.notes)
     assert not any("no intervals" in note for note in (*two.notes, *spans(run_of(PRED[:1]), GOLD).notes))
-
-
-def test_a_failure_is_no_silence() -> None:
-    """Were it an empty list of marks, recall would fall."""
-    gold: list[Record] = [marked("a", "1", span("old")), marked("a", "2", span("old"))]
-    run = run_of([marked("a", "1", span("old")), failed("a", segment="2", protocol="mqm", lp="de-en")])
-    found = spans(run, gold)
-    assert values(found) == (1, 1, 1)
-    assert found.failed == 1
 
 
 GROUPS: list[tuple[Any, dict[str, tuple[int, int, float]]]] = [
@@ -97,15 +85,9 @@ def test_groups_are_compared_with_themselves(by: Any, groups: dict[str, tuple[in
 
 def test_all_rules_stand_in_one_result() -> None:
     found = spans(run_of(PRED), GOLD, rule="all", threshold=[0.5, 1.0])
-    assert [(s.rule, s.threshold, s.unit) for s in found.scores] == [
-        ("mpp", None, "characters"),
-        ("em", None, "characters"),
-        ("mp", None, "characters"),
-        ("w25", None, "characters"),
-        ("himate", 0.5, "words"),
-        ("himate", 1.0, "words"),
-        ("chars", None, "characters"),
-    ]
+    of_words = [("himate", 0.5), ("himate", 1.0)]
+    assert [(s.rule, s.threshold) for s in found.scores if s.unit == "words"] == of_words
+    assert [s.rule for s in found.scores if s.threshold is None] == ["mpp", "em", "mp", "w25", "chars"]
     # himate: "closed" is one of the two words of "closed today"
     assert values(found, 4) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
     assert values(found, 5) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
@@ -132,17 +114,12 @@ def test_neutral_marks_count_only_where_they_are_asked_for() -> None:
     found = spans(run_of(gold), gold)
     assert (found.scores[0].n_gold, values(found)) == (0, (1, 1, 1))
     assert "1 of 1 mark of gold is neutral and left out." in found.notes
-    assert "0 of 0 counts as 1: precision where nothing is predicted, recall where gold marks nothing." in (
-        found.notes
-    )
+    assert any(note.startswith("0 of 0 counts as 1: precision where nothing") for note in found.notes)
     assert spans(run_of(gold), gold, severities=["neutral"]).scores[0].n_gold == 1
 
 
 def test_each_of_several_annotators_counts_and_one_can_be_kept() -> None:
-    gold: list[Record] = [
-        marked("a", "1", span("old"), annotator="one"),
-        marked("a", "1", annotator="two"),
-    ]
+    gold = [marked("a", "1", span("old"), annotator="one"), marked("a", "1", annotator="two")]
     run = run_of([marked("a", "1", span("old"))])
     found = spans(run, gold)
     assert values(found) == pytest.approx((0.5, 1, 2 / 3))
@@ -157,12 +134,8 @@ def test_each_of_several_annotators_counts_and_one_can_be_kept() -> None:
 
 
 def test_marks_of_another_text_are_left_out_and_said() -> None:
-    other = TestSet(
-        name="o",
-        segments=(
-            Segment(segment="1", lp="de-en", source="", translations={"a": "Quite another text, this."}),
-        ),
-    )
+    text = Segment(segment="1", lp="de-en", source="", translations={"a": "Quite another text, this."})
+    other = TestSet(name="o", segments=(text,))
     gold: list[Record] = [marked("a", "1", span("old")), marked("b", "1", span("old"))]
     run = run_of([marked("a", "1"), marked("b", "1")], other)
     found = spans(run, gold)
@@ -179,8 +152,7 @@ def test_intervals_draw_segments_and_hold_the_value() -> None:
     ]
     for average in ("micro", "macro"):
         (score,) = spans(pred, records, average=average, resamples=300, seed=1).scores
-        interval = score.intervals["f1"]
-        assert interval is not None
+        interval: Any = score.intervals["f1"]
         assert interval.low < score.f1 < interval.high
         # both translations of a segment are drawn together: as wide as with one of them
         (one,) = spans(
@@ -191,9 +163,6 @@ def test_intervals_draw_segments_and_hold_the_value() -> None:
             seed=1,
         ).scores
         assert one.intervals["f1"] == pytest.approx(interval)
-
-
-# What is read...
 
 
 def test_every_format_is_gold_and_prediction_alike(tmp_path: Path) -> None:
@@ -273,14 +242,11 @@ ODD: list[tuple[list[Record], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("records", "options", "message"), ODD)
-def test_what_cannot_be_compared_is_refused(
+def test_what_cannot_be_compared_is_said(
     records: list[Record], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(AdjudgeError, match=message):
         spans(records, GOLD, **options)
-
-
-# Real data...
 
 
 @pytest.mark.realdata
@@ -361,15 +327,9 @@ def test_intervals_draw_whole_segments() -> None:
     given: tuple[Severity, ...] = ("major", "minor", "major", "major")
     gold: list[Record] = [marked("a", str(n), span("lab", "major")) for n in range(1, 5)]
     pred: list[Record] = [marked("a", str(n), span("lab", each)) for n, each in enumerate(given, start=1)]
-    found = severity_confusion(run_of(pred), gold, resamples=200)
+    found: Any = severity_confusion(run_of(pred), gold, resamples=200)
     assert found.same.value == 0.75
-    assert found.same.interval is not None
     assert found.same.interval.low < 0.75 < found.same.interval.high
-
-
-def test_judgements_that_mark_nothing_are_refused() -> None:
-    with pytest.raises(UsageError, match="marks no errors"):
-        severity_confusion(run_of(CONFUSION_PRED), [rated("a", "1", 80, lp="de-en")])
 
 
 def test_marks_are_compared_by_domain_and_by_length_of_the_source() -> None:

@@ -8,11 +8,11 @@ import pytest
 from adjudge.analysis.study import Analysis, analyse
 from adjudge.analysis.study_people import fates, pace_section, seconds_by_person
 from adjudge.analysis.study_pieces import Section, final_pieces, pieces_of
-from adjudge.core.record import Annotation
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import Kind, Submission, campaign_test_set
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.bootstrap import Draws
+from tests.analysis.records import rated
 from tests.analysis.study_campaigns import campaign, compare, missing, span, work
 
 FEW = Draws(resamples=20)
@@ -28,15 +28,11 @@ def two_systems() -> list[Submission]:
     """Ann and Ben rate both systems on six segments; Ben gives 10 less, and marks one error more."""
     found = []
     for place in range(6):
-        for system, rating in (("A", 80 + place), ("B", 60 + place)):
-            at = 100.0 * place + (50 if system == "B" else 0)
+        for system, rating, at in (("A", 80 + place, 100.0 * place), ("B", 60 + place, 100.0 * place + 50)):
             one = (span(0, 3, "major"),) if system == "B" else ()
             found.append(work("ann", system, str(place), rating, one, at=at, active=20))
             found.append(work("ben", system, str(place), rating - 10, (*one, span(4, 9)), at=at, active=40))
     return found
-
-
-# What counts...
 
 
 def test_a_later_pass_decides_and_what_was_replaced_counts_nowhere() -> None:
@@ -109,9 +105,6 @@ def test_what_the_agreement_gate_dropped_is_in_no_number_about_translations() ->
     )
 
 
-# Numbers...
-
-
 @pytest.fixture(scope="module")
 def small() -> Analysis:
     return analyse(campaign(*two_systems()), draws=FEW)
@@ -134,6 +127,8 @@ def test_systems_are_ranked_by_rating_and_by_points(small: Analysis) -> None:
     }
     assert small.rankings["rating"].systems[1].cluster == 2
     assert value(small.section("systems"), "all", "clusters by rank sums", "paper") == 2
+    of = "mean of all sizes", "pairs of systems ordered alike", "mended"
+    assert value(small.section("subsets"), *of) is not None
 
 
 def test_two_people_who_order_alike_correlate_fully_whatever_their_level(small: Analysis) -> None:
@@ -183,11 +178,8 @@ def test_drift_is_told_of_the_score_above_the_mean_of_the_system(small: Analysis
 
 
 def test_gold_is_compared_where_it_judged_and_what_it_lacks_is_counted() -> None:
-    gold = [
-        Annotation(lp="en-de", segment=str(n), system=s, annotator="gold", protocol="esa", rating=r + n)
-        for n in range(5)
-        for s, r in (("A", 90), ("B", 20))
-    ]
+    pairs = [(s, r, n) for n in range(5) for s, r in (("A", 90), ("B", 20))]
+    gold = [rated(s, str(n), r + n, annotator="gold", protocol="esa") for s, r, n in pairs]
     found = analyse(campaign(*two_systems()), gold=read_judgements(gold), draws=FEW)
     assert value(found.section("systems"), "with gold", "pairwise accuracy") == 1
     assert value(found.section("gold"), "rating", "Kendall tau-c") == pytest.approx(1)
@@ -195,16 +187,10 @@ def test_gold_is_compared_where_it_judged_and_what_it_lacks_is_counted() -> None
 
 
 def test_another_campaign_meets_this_one_translation_by_translation() -> None:
-    later = [work("ann", "A", str(n), 70 + n) for n in range(4)]
-    found = analyse(campaign(*two_systems()), beside=campaign(*later, name="later"), draws=FEW)
-    assert value(found.section("agreement"), "with later", "Pearson") == pytest.approx(1)
-
-
-def test_the_pairs_of_another_campaign_may_be_spelled_in_another_way() -> None:
     later = campaign(*(work("ann", "A", str(n), 70 + n) for n in range(4)), name="later")
-    later = later.spelled({"en-de": "eng_Latn-deu_Latn"})
-    found = analyse(campaign(*two_systems()), beside=later, draws=FEW)
-    assert value(found.section("agreement"), "with later", "Pearson") == pytest.approx(1)
+    for beside in (later, later.spelled({"en-de": "eng_Latn-deu_Latn"})):
+        found = analyse(campaign(*two_systems()), beside=beside, draws=FEW)
+        assert value(found.section("agreement"), "with later", "Pearson") == pytest.approx(1)
 
 
 @pytest.mark.parametrize("changed", ["source", "texts"])
@@ -307,13 +293,6 @@ def test_a_campaign_that_has_just_begun_says_what_it_can(
             assert (number.result.value is None) == bool(number.result.reason), number
 
 
-def test_as_the_paper_counts_and_mended_stand_under_their_names() -> None:
-    found = analyse(campaign(*two_systems()), draws=FEW)
-    both = {(s.name, n.of, n.measure) for s in found.sections for n in s.numbers if n.definition == "mended"}
-    assert ("agreement", "two people", "marks met, any") in both
-    assert ("subsets", "mean of all sizes", "pairs of systems ordered alike") in both
-
-
 def test_annotators_who_share_enough_systems_are_compared_two_by_two() -> None:
     rows = {"ann": (0, 1, 2, 3, 4), "ben": (0, 1, 2, 4, 3), "cem": (4, 3, 2, 1, 0)}
     shared = {"1": ("ann", "ben"), "2": ("ben", "cem")}
@@ -337,25 +316,14 @@ def test_annotators_who_share_enough_systems_are_compared_two_by_two() -> None:
 
 def write(person: str, segment: str, text: str, *, chosen: str = "A", kind: Kind = "original") -> Submission:
     texts = {"A": "eins", "B": "zwei"} | ({"edited 1": text} if chosen == "edited 1" else {})
-    return Submission(
-        person=person,
-        protocol="post-edit",
-        kind=kind,
-        lp="en-de",
-        segment=segment,
-        texts=texts,
-        chosen=chosen,
-        edited=text,
-    )
+    seen: dict[str, Any] = {"lp": "en-de", "segment": segment, "texts": texts}
+    return Submission(person=person, protocol="post-edit", kind=kind, chosen=chosen, edited=text, **seen)
 
 
 def test_a_second_review_passes_references_that_it_leaves_as_they_are() -> None:
     first = [write("ann", "1", "eins"), write("ann", "2", "drei"), write("ann", "3", "vier")]
-    again = [
-        write("ben", "1", "eins", chosen="edited 1", kind="again"),
-        write("ben", "2", "drei", chosen="edited 1", kind="again"),
-        write("ben", "3", "mehr", chosen="edited 1", kind="again"),
-    ]
+    seen = {"1": "eins", "2": "drei", "3": "mehr"}
+    again = [write("ben", n, text, chosen="edited 1", kind="again") for n, text in seen.items()]
     for submissions, passed in ((first, None), (first + again, 2 / 3)):
         found = analyse(campaign(*submissions, protocol="post-edit"), draws=FEW).section("drafts")
         assert value(found, "A", "share chosen") == 1

@@ -8,18 +8,12 @@ from hypothesis import strategies as st
 from adjudge.analysis.study_agreement import pair_agreements, segment_agreements
 from adjudge.core.record import Annotation
 from adjudge.errors import UsageError
+from tests.analysis.records import rated
 
 
 def ratings(*of_annotators: list[float | None], segment: str = "1") -> list[Annotation]:
     return [
-        Annotation(
-            lp="zh-en",
-            segment=segment,
-            system=f"S{place}",
-            annotator=f"annotator {number}",
-            protocol="sqm",
-            rating=rating,
-        )
+        rated(f"S{place}", segment, rating, annotator=f"annotator {number}", protocol="sqm", lp="zh-en")
         for number, row in enumerate(of_annotators)
         for place, rating in enumerate(row)
         if rating is not None
@@ -66,6 +60,8 @@ def test_the_threshold_itself_passes() -> None:
     assert one.passes
     with pytest.raises(UsageError, match="a correlation lies in -1 to 1"):
         segment_agreements([], threshold=1.5)
+    with pytest.raises(UsageError, match="two systems or more"):
+        segment_agreements([], least_shared=1)
 
 
 @pytest.mark.parametrize(("systems", "pairs"), [(2, 0), (4, 0), (5, 1), (6, 1)])
@@ -73,11 +69,6 @@ def test_few_shared_systems_decide_nothing(systems: int, pairs: int) -> None:
     row: list[float | None] = [place / 2 for place in range(systems)]
     (one,) = segment_agreements(ratings(row, row[::-1]))
     assert (one.pairs, one.passes) == (pairs, False if pairs else None)
-
-
-def test_one_shared_system_is_not_enough_for_a_correlation() -> None:
-    with pytest.raises(UsageError, match="two systems or more"):
-        segment_agreements([], least_shared=1)
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=10, unique=False))
@@ -116,8 +107,3 @@ def test_who_shares_few_systems_or_rates_all_alike_has_no_correlation() -> None:
     assert holes.over_systems.reason == "no segment has ratings of all systems by both"
     assert (holes.summed, holes.partial) == (0, 1)
     assert not pair_agreements(ratings([1, 2, 3, 4, 0]))
-
-
-def test_the_gate_does_not_pass_two_systems() -> None:
-    (one,) = segment_agreements(ratings([4, 3], [1, 0]))
-    assert (one.pairs, one.passes) == (0, None)

@@ -33,7 +33,7 @@ def gaps(mean: float, n: int, sd: float = 10.0) -> np.ndarray:
         (0.0, 100, 1.0, "tied"),
     ],
 )
-def test_a_difference_must_be_larger_the_earlier_it_is_looked_at(
+def test_a_difference_must_be_larger_when_looked_at_early(
     mean: float, n: int, done: float, state: str
 ) -> None:
     (pair,) = find_standing(["A", "B"], gaps(mean, n), done).pairs

@@ -1,10 +1,11 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from adjudge.analysis.segment_scores import score_records
 from adjudge.analysis.thresholds import (
-    Thresholds,
     ThresholdSettings,
     bad_by_score,
     bad_by_severity,
@@ -29,7 +30,7 @@ def labels(count: int = 400, lp: str = "en-de") -> dict[tuple[str, str, str], bo
     return {(lp, str(n), "x"): bool(BAD[n]) for n in range(count)}
 
 
-def found(bad: dict[tuple[str, str, str], bool], records: list[Record], **settings: object) -> Thresholds:
+def found(bad: dict[tuple[str, str, str], bool], records: list[Record], **settings: object) -> Any:
     domains = settings.pop("domains", None)
     made = ThresholdSettings(**settings)  # type: ignore[arg-type]
     return find_thresholds(score_records(records), bad, "bad", settings=made, domains=domains)  # type: ignore[arg-type]
@@ -37,12 +38,9 @@ def found(bad: dict[tuple[str, str, str], bool], records: list[Record], **settin
 
 def test_what_is_published_and_rejected_keeps_within_the_risks() -> None:
     (band,) = found(labels(), judged(), publish_risk=0.05, reject_risk=0.1).bands
-    assert band.publish.bound is not None
-    assert band.reject.bound is not None
     assert 20 < band.reject.bound < band.publish.bound < 65
     above = band.publish.bound <= SCORES
     assert (band.publish.n, band.publish.wrong) == (above.sum(), BAD[above].sum())
-    assert band.publish.interval is not None
     assert band.publish.interval.low <= band.publish.wrong / band.publish.n <= band.publish.interval.high
     assert sum(band.shares.values()) == pytest.approx(1)
     assert band.shares["publish"] == pytest.approx(above.mean())
@@ -51,7 +49,6 @@ def test_what_is_published_and_rejected_keeps_within_the_risks() -> None:
 def test_the_risk_of_unlabelled_translations_is_kept_too() -> None:
     (band,) = found(labels(200), judged(), publish_risk=0.1, delta=0.01).bands
     assert band.n == 200
-    assert band.publish.bound is not None
     unseen = (band.publish.bound <= SCORES) & (np.arange(400) >= 200)
     assert CHANCE[unseen].mean() <= 0.1
 
@@ -60,10 +57,7 @@ def test_where_few_labels_show_nothing_it_says_how_many_would() -> None:
     done = found(labels(30), judged(), publish_risk=0.05)
     assert done.bands[0].publish.bound is None
     assert done.bands[0].shares["publish"] == 0
-    note = (
-        "All: no score from which one may publish; that takes 80 labelled sources at least, and there are 30."
-    )
-    assert note in done.notes
+    assert any("takes 80 labelled sources at least, and there are 30." in note for note in done.notes)
 
 
 def test_language_pairs_and_domains_have_bounds_of_their_own() -> None:
@@ -83,7 +77,6 @@ def test_a_translation_that_may_go_out_is_never_rejected() -> None:
     clean = dict.fromkeys(labels(), False)
     (band,) = found(clean, judged(), reject_risk=0.999).bands
     assert band.publish.bound == SCORES.min()
-    assert band.publish.bound is not None
     assert band.reject.bound is None or band.reject.bound < band.publish.bound
 
 
@@ -92,15 +85,10 @@ def test_on_average_needs_fewer_labels_and_promises_something_else() -> None:
     assert done.bands[0].publish.bound is not None
 
 
-@pytest.mark.parametrize(
-    ("value", "decision"), [(80.0, "publish"), (60.0, "publish"), (59.9, "post-edit"), (30.0, "reject")]
-)
+@pytest.mark.parametrize(("value", "decision"), [(60.0, "publish"), (59.9, "post-edit"), (30.0, "reject")])
 def test_bounds_belong_to_their_side(value: float, decision: str) -> None:
     assert decide(value, 60.0, 30.0) == decision
-
-
-def test_without_bounds_everything_is_edited() -> None:
-    assert decide(99.0, None, None) == "post-edit"
+    assert decide(value, None, None) == "post-edit"
 
 
 def test_bad_is_what_half_of_the_annotators_marked_so() -> None:
@@ -167,9 +155,8 @@ def test_a_failed_judgement_of_gold_is_no_label() -> None:
 
 def test_a_labelled_translation_whose_judgement_failed_is_counted() -> None:
     records = [*judged(399), failed("x", segment="399")]
-    assert any(
-        note.startswith("1 labelled translation has no score") for note in found(labels(), records).notes
-    )
+    notes = found(labels(), records).notes
+    assert any(note.startswith("1 labelled translation has no score") for note in notes)
 
 
 def test_labels_of_another_test_set_are_refused() -> None:
@@ -196,7 +183,6 @@ def test_documents_are_groups_where_that_is_asked_for() -> None:
     assert any("Translations of one document are not independent" in note for note in whole.notes)
     assert not any("--by-document" in note for note in whole.notes)
     one, other = apart.bands[0].publish.bound, whole.bands[0].publish.bound
-    assert one is not None
     assert other is None or other >= one
     with pytest.raises(UsageError, match="these scores name none"):
         found(labels(), judged(), by_document=True)
@@ -222,11 +208,8 @@ def test_the_interval_of_a_cut_off_counts_sources_and_not_translations() -> None
     bad = {("en-de", str(n), name): bool(BAD[n]) for name in "wxyz" for n in range(200)}
     (four,) = found(bad, same, publish_risk=0.3).bands
     (one,) = found(labels(200), judged(200), publish_risk=0.3).bands
-    assert four.publish.interval is not None
-    assert one.publish.interval is not None
     shares = binomtest(one.publish.wrong, one.publish.n).proportion_ci(0.95, method="exact")
     assert one.publish.interval == pytest.approx((shares.low, shares.high))
-    assert four.publish.bound is not None
     n = sum(SCORES[:200] >= four.publish.bound)
     wrong = int(BAD[:200][SCORES[:200] >= four.publish.bound].sum())
     alike = binomtest(wrong, int(n)).proportion_ci(0.95, method="exact")

@@ -10,6 +10,8 @@ from hypothesis.extra import numpy as arrays
 
 from adjudge.stats.judged import Average, Floats
 
+Both = tuple[Floats, Floats]
+"""Scores of gold and of a metric."""
 averages = st.sampled_from(["item", "sys", "none"])
 _cells = st.one_of(
     st.integers(-3, 3).map(float),

@@ -11,8 +11,8 @@ from adjudge.errors import UsageError
 from adjudge.stats import acc_eq as acc_eq_module
 from adjudge.stats import judged
 from adjudge.stats.acc_eq import acc_eq
-from adjudge.stats.judged import Average, Floats
-from tests.stats.scores import averages, groups, pairs, score_pairs
+from adjudge.stats.judged import Average
+from tests.stats.scores import Both, averages, groups, pairs, score_pairs
 
 Group = list[tuple[float, float]]
 
@@ -63,9 +63,7 @@ def running_sum(compared: dict[int, Group]) -> tuple[float, float]:
 
 
 @given(score_pairs(), averages)
-def test_the_sweep_finds_what_trying_every_epsilon_finds(
-    scores: tuple[Floats, Floats], average: Average
-) -> None:
+def test_the_sweep_finds_what_trying_every_epsilon_finds(scores: Both, average: Average) -> None:
     compared = [group for group in groups(*scores, average) if len(group) > 1]
     found = acc_eq(*scores, average)
     if not compared:
@@ -78,7 +76,7 @@ def test_the_sweep_finds_what_trying_every_epsilon_finds(
 
 @given(score_pairs(6, 8), averages, st.integers(0, 12), st.integers(1, 40), st.integers(1, 9))
 def test_passes_over_blocks_find_the_same(
-    scores: tuple[Floats, Floats], average: Average, held: int, cells: int, bits: int
+    scores: Both, average: Average, held: int, cells: int, bits: int
 ) -> None:
     whole = acc_eq(*scores, average)
     with ExitStack() as stack:
@@ -91,9 +89,7 @@ def test_passes_over_blocks_find_the_same(
 
 
 @given(score_pairs(6, 8), averages, st.integers(1, 40))
-def test_groups_looked_at_some_at_a_time_find_the_same(
-    scores: tuple[Floats, Floats], average: Average, held: int
-) -> None:
+def test_groups_looked_at_some_at_a_time_find_the_same(scores: Both, average: Average, held: int) -> None:
     whole = acc_eq(*scores, average)
     with patch.object(acc_eq_module, "_PAIRS", held):
         assert acc_eq(*scores, average) == whole
@@ -101,9 +97,7 @@ def test_groups_looked_at_some_at_a_time_find_the_same(
 
 @example((np.zeros((2, 1)), np.array([[0.0], [-0.0]])), "item")
 @given(score_pairs(8, 8), averages)
-def test_weights_that_64_bits_do_not_hold_change_nothing(
-    scores: tuple[Floats, Floats], average: Average
-) -> None:
+def test_weights_that_64_bits_do_not_hold_change_nothing(scores: Both, average: Average) -> None:
     whole = acc_eq(*scores, average)
     with patch.object(acc_eq_module, "_LARGEST", 0):
         assert acc_eq(*scores, average) == whole
@@ -112,9 +106,7 @@ def test_weights_that_64_bits_do_not_hold_change_nothing(
 
 
 @given(score_pairs(), averages)
-def test_compat_repeats_the_running_sum_of_mt_metrics_eval(
-    scores: tuple[Floats, Floats], average: Average
-) -> None:
+def test_compat_repeats_the_running_sum_of_mt_metrics_eval(scores: Both, average: Average) -> None:
     compared = {row: group for row, group in enumerate(groups(*scores, average)) if len(group) > 1}
     if compared:
         found = acc_eq(*scores, average, compat="mtme")
@@ -122,9 +114,7 @@ def test_compat_repeats_the_running_sum_of_mt_metrics_eval(
 
 
 @given(score_pairs(), averages, st.sampled_from([0.0, 0.1, 1.0, 5.0]))
-def test_an_epsilon_that_is_given_is_taken(
-    scores: tuple[Floats, Floats], average: Average, epsilon: float
-) -> None:
+def test_an_epsilon_that_is_given_is_taken(scores: Both, average: Average, epsilon: float) -> None:
     compared = [group for group in groups(*scores, average) if len(group) > 1]
     if compared:
         found = acc_eq(*scores, average, epsilon=epsilon)

@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 
 from adjudge.stats import judged as judged_module
 from adjudge.stats.correlation import kendall_b, kendall_c
-from adjudge.stats.judged import Floats, judged, shared, sharing
+from adjudge.stats.judged import judged, shared, sharing
 from adjudge.stats.measures import MEASURES
 
 RNG = np.random.default_rng(1)
@@ -45,22 +45,6 @@ def test_sharing_moves_no_number(name: str) -> None:
             if each.takes == measure.takes:
                 each.function(gold, metric)
         assert measure.function(gold, metric) == alone
-
-
-def test_tau_b_and_tau_c_count_pairs_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted: list[int] = []
-    count = judged_module._count_sorted
-
-    def count_and_say(gold: Floats, metric: Floats) -> judged_module.Counts:
-        counted.append(1)
-        return count(gold, metric)
-
-    monkeypatch.setattr(judged_module, "_count_sorted", count_and_say)
-    gold, metric = RNG.normal(size=(9, 50)), RNG.normal(size=(9, 50))
-    with sharing():
-        kendall_b(gold, metric)
-        kendall_c(gold, metric)
-    assert len(counted) == 1
 
 
 @given(st.integers(65, 400), st.integers(1, 60), st.integers(1, 60), st.integers(0, 2**20))

@@ -63,9 +63,6 @@ def test_another_scale_is_refused() -> None:
         mae(np.zeros(2), np.zeros(2), scale="z")  # type: ignore[arg-type]
 
 
-# Measures of a metric that is gold itself.
-
-
 GOLD = np.array([[1.0, 2.0, 5.0], [3.0, 1.0, 7.0]])
 
 

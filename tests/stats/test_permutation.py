@@ -102,9 +102,6 @@ def test_a_pair_is_tested_as_if_it_were_alone() -> None:
         assert order_p_values(gold, metrics[[i, j]], resamples=99)[0, 1] == table[i, j]
 
 
-# PERM-BOTH against a plain transcription of its definition.
-
-
 CORRELATIONS: list[Correlation] = ["pearson", "spearman"]
 
 
@@ -236,9 +233,6 @@ def test_two_equal_metrics_are_never_told_apart() -> None:
     assert (correlation_p_values(gold, np.stack([metric, metric])) == 1).all()
 
 
-# The closed form against the resampling that it replaces, and against all swaps of tiny data.
-
-
 def slow_decisions(gold: Floats, metric: Floats, epsilon: float, average: Average) -> list[list[bool]]:
     """For every group: whether each pair of translations is decided rightly."""
     found = []
@@ -324,9 +318,6 @@ def test_metrics_with_gaps_are_compared_on_what_both_scored() -> None:
     part = accuracy_p_values(gold[:, 10:], metrics[:2, :, 10:], epsilons[:2])
     whole = accuracy_p_values(gold, metrics[[0, 2]], [0.0, 0.2])
     assert (table[0, 1], table[0, 2]) == (part[0, 1], whole[0, 1])
-
-
-# SPA's permutation test against the measure itself, hybrid by hybrid.
 
 
 Inner = Literal["normal", "signs"]
@@ -450,9 +441,6 @@ def test_systems_are_few_scores() -> None:
     assert table[0, 1] < 0.05 < table[1, 0]
 
 
-# However few the draws, a p-value is never below one in all of them and the observed one.
-
-
 APART = np.random.default_rng(5).normal(size=(6, 9))
 HOLES = np.where(np.arange(54).reshape(6, 9) % 7 == 0, np.nan, APART)
 
@@ -473,9 +461,6 @@ def test_what_no_draw_reaches_has_a_p_value_of_one_in_all_draws_and_one_more(
     p_values: Callable[[], Floats],
 ) -> None:
     assert p_values().tolist() == [[1.0, 0.01], [1.0, 1.0]]
-
-
-# A mean of several values, whose differences are averaged draw by draw.
 
 
 def test_a_mean_of_several_values_is_tested_by_the_mean_of_their_swaps() -> None:

@@ -1,5 +1,4 @@
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from adjudge.stats.acc_eq import Compat
 from adjudge.stats.judged import Floats
 from adjudge.stats.paired import enlarged, sign_flip_p_values
 from adjudge.stats.spa import better_p_values, pairwise_accuracy, random_signs, soft_pairwise_accuracy
-from tests.stats.scores import groups, score_pairs
+from tests.stats.scores import Both, groups, score_pairs
 
 whole = arrays.arrays(np.float64, (4, 6), elements=st.integers(-3, 3).map(float))
 
@@ -41,9 +40,7 @@ def test_one_product_tests_all_pairs_as_one_by_one(gold: Floats, metric: Floats,
 
 
 @given(score_pairs(4, 5), st.sampled_from(["mtme", None]))
-def test_pairs_are_compared_on_the_segments_they_share(
-    scores: tuple[Floats, Floats], compat: Compat | None
-) -> None:
+def test_pairs_are_compared_on_the_segments_they_share(scores: Both, compat: Compat | None) -> None:
     gold, metric = scores
     both = ~np.isnan(gold + metric)
     errors = []
@@ -135,14 +132,12 @@ def test_neither_offset_nor_size_of_the_scores_moves_the_value(offset: float, sc
 
 def test_the_unit_of_scores_moves_no_value_without_the_published_rounding() -> None:
     gold, metric = np.random.default_rng(1).integers(0, 9, size=(2, 4, 30)).astype(float)
-    assert (
-        soft_pairwise_accuracy(gold, 1e-13 * metric, compat=None).value
-        == soft_pairwise_accuracy(gold, metric, compat=None).value
-    )
+    tiny, plain = (soft_pairwise_accuracy(gold, unit * metric, compat=None) for unit in (1e-13, 1))
+    assert tiny.value == plain.value
 
 
 @given(score_pairs(8, 1))
-def test_pairwise_accuracy_is_the_share_of_pairs_in_the_right_order(scores: tuple[Floats, Floats]) -> None:
+def test_pairwise_accuracy_is_the_share_of_pairs_in_the_right_order(scores: Both) -> None:
     gold, metric = (side[:, 0] for side in scores)
     (both,) = groups(gold[:, None], metric[:, None], "none")
     right = [
@@ -153,29 +148,11 @@ def test_pairwise_accuracy_is_the_share_of_pairs_in_the_right_order(scores: tupl
     assert (found.value, found.n) == (sum(right) / len(right) if right else None, len(right))
 
 
-@pytest.mark.parametrize(
-    ("gold", "metric", "value", "n"),
-    [
-        ([1, 2, 3], [1, 2, 3], 1.0, 3),
-        ([1, 2, 3], [1, 1, 3], 2 / 3, 3),  # a tie of the metric is wrong
-        ([1, 1, 3], [1, 2, 3], 2 / 3, 3),  # so is an order where gold ties
-        ([1, 1, 3], [2, 2, 3], 1.0, 3),  # what both tie is right
-        ([1, 2, math.nan], [2, 1, 3], 0.0, 1),
-    ],
-)
-def test_what_ties_are_worth(gold: list[float], metric: list[float], value: float, n: int) -> None:
-    found = pairwise_accuracy(np.array(gold, dtype=float), np.array(metric, dtype=float))
-    assert (found.value, found.n) == (value, n)
-
-
 @pytest.mark.parametrize("systems", [0, 1])
 def test_one_system_has_nothing_to_compare(systems: int) -> None:
     found = pairwise_accuracy(np.ones(systems), np.ones(systems))
     assert found.value is None
-    assert (
-        found.reason
-        == f"systems are compared with each other, and scores of both are there for {systems} only"
-    )
+    assert found.reason.endswith(f"and scores of both are there for {systems} only")
 
 
 def test_scores_of_segments_are_refused() -> None:
