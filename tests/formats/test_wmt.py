@@ -75,21 +75,17 @@ def test_a_row_is_a_translation_with_what_is_marked_in_it(tmp_path: Path) -> Non
     assert not found.met
 
 
-def test_a_mark_being_removed_costs_nothing_and_one_beyond_the_text_has_no_place(tmp_path: Path) -> None:
-    path = table(tmp_path, row("A", "Ahoj", "0 2", "4 9", "undecided minor"))
-    found = read_wmt25(path)
+def test_odd_marks_keep_what_they_say(tmp_path: Path) -> None:
+    marks = ("0 2 0 4", "4 9 0 4", "undecided minor major minor")
+    found = read_wmt25(table(tmp_path, row("A", "Ahoj", *marks)))
     assert found.records is not None
-    first, second = found.records[0].spans
-    assert (first.severity, first.note, first.text) == ("neutral", "undecided", "Ahoj")
-    assert (second.severity, second.match, second.start) == ("minor", "unplaced", None)
+    assert [(s.severity, s.note, s.start, s.end, s.text, s.match) for s in found.records[0].spans] == [
+        ("neutral", "undecided", 0, 4, "Ahoj", "exact"),
+        ("minor", "", None, None, "", "unplaced"),
+        ("major", "", 0, 0, "", "exact"),
+        ("minor", "", 4, 4, "", "exact"),
+    ]
     assert found.met == {"marks beyond the translation, without a place": 1}
-
-
-def test_a_mark_between_two_characters_keeps_its_place(tmp_path: Path) -> None:
-    found = read_wmt25(table(tmp_path, row("A", "Ahoj", "0 4", "0 4", "major minor")))
-    assert found.records is not None
-    assert [(s.start, s.end, s.text) for s in found.records[0].spans] == [(0, 0, ""), (4, 4, "")]
-    assert not found.met
 
 
 def test_texts_alone_are_a_test_set_and_other_columns_are_named(tmp_path: Path) -> None:
