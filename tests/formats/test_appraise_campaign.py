@@ -70,16 +70,16 @@ def test_a_row_becomes_what_was_shown_and_what_was_said(tmp_path: Path) -> None:
 
 
 def test_a_damaged_copy_is_a_check_that_knows_its_original(tmp_path: Path) -> None:
-    campaign, met = read(
-        tmp_path, [ITEM, SECOND, COPY], row(kind="BAD", item=5, document="doc#A#bad3"), row(end=30.0)
-    )
+    damaged = row(kind="BAD", item=5, document="doc#A#bad3")
+    campaign, met = read(tmp_path, [ITEM, SECOND, COPY], damaged, row(end=30.0))
     check, original = campaign.submissions
-    assert (check.kind, check.segment, dict(check.texts), dict(check.originals)) == (
-        *("check", original.segment),
-        *({"A": "a x c"}, {"A": " a😀c "}),
-    )
+    found = (check.kind, check.segment, dict(check.texts), dict(check.originals))
+    assert found == ("check", original.segment, {"A": "a x c"}, {"A": " a😀c "})
     assert check.task != original.task
     assert not met
+    campaign, met = read(tmp_path, [COPY], damaged)
+    assert campaign.submissions[0].originals == {}
+    assert met == {"damaged translations whose original is in no item of their batch": 1}
 
 
 def test_copies_that_have_the_number_of_their_original_are_told_apart(tmp_path: Path) -> None:
@@ -155,12 +155,6 @@ def test_a_document_may_have_the_sign_that_parts_it_from_its_system(tmp_path: Pa
     }
 
 
-def test_a_check_without_its_original_is_counted(tmp_path: Path) -> None:
-    campaign, met = read(tmp_path, [COPY], row(kind="BAD", item=5, document="doc#A#bad3"))
-    assert campaign.submissions[0].originals == {}
-    assert met == {"damaged translations whose original is in no item of their batch": 1}
-
-
 def test_tutorials_and_fillers_are_kept_and_named(tmp_path: Path) -> None:
     tutorial = row(item=3, document="ende-tutorial1").replace("set.A", "ende-tutorial1")
     campaign, _ = read(
@@ -231,6 +225,8 @@ def test_a_clock_that_went_back_is_counted_and_not_lost(tmp_path: Path) -> None:
 def test_a_row_that_cannot_be_is_refused_with_its_place(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
         read(tmp_path, [ITEM], text)
+    with pytest.raises(DataError, match=message):
+        read_content(tmp_path / "a.scores.csv")
 
 
 # And back...
@@ -381,11 +377,13 @@ def test_a_batch_has_about_a_hundred_items_and_whole_documents(tmp_path: Path) -
     assert [batch.number for batch in batches] == [1, 2, 3]
 
 
-@given(st.text(alphabet="aé😀\u0301\u2028", max_size=8), st.data())
-def test_units_and_code_points_are_each_others_way_back(text: str, data: st.DataObject) -> None:
+@given(st.text(alphabet="aé😀\u0301\u2028𐍈", max_size=8), st.data())
+def test_units_are_counted_as_browsers_count_them_and_lead_back(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    assert code_points(text, code_units(text, start), code_units(text, end)) == (start, end)
+    units = [code_units(text, start), code_units(text, end)]
+    assert units == [len(text[:at].encode("utf-16-le")) // 2 for at in (start, end)]
+    assert code_points(text, *units) == (start, end)
 
 
 @pytest.mark.parametrize("around", ["", " ", "\ufeff\u3000"])

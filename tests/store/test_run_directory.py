@@ -35,19 +35,11 @@ INFO_OF_RUN = RunInfo(
 
 
 def test_what_a_run_was_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    write_run_info(tmp_path, INFO_OF_RUN)
-    assert read_run_info(tmp_path) == INFO_OF_RUN
-
-
-def test_an_unknown_price_stays_unknown(tmp_path: Path) -> None:
-    info = replace(INFO_OF_RUN, price=None, weights=None, corpus_scores={})
-    write_run_info(tmp_path, info)
-    assert read_run_info(tmp_path) == info
-
-
-def test_the_signature_is_one_line_for_people(tmp_path: Path) -> None:
-    write_run_info(tmp_path, INFO_OF_RUN)
-    assert json.loads((tmp_path / INFO).read_text())["signature"] == "m-mad|model:a%7Cb%25|version:0.1.0"
+    for info in (INFO_OF_RUN, replace(INFO_OF_RUN, price=None, weights=None, corpus_scores={})):
+        write_run_info(tmp_path, info)
+        assert read_run_info(tmp_path) == info
+        told = json.loads((tmp_path / INFO).read_text())
+        assert told["signature"] == "m-mad|model:a%7Cb%25|version:0.1.0", "one line for people"
 
 
 def test_a_run_is_read_with_its_test_set_and_records(tmp_path: Path) -> None:
