@@ -162,25 +162,23 @@ def test_lines_without_ids_need_the_texts_that_they_are_about(tmp_path: Path) ->
         read_content(path)
 
 
+FAILURE = Failure(lp="en-de", segment="1", systems=("A",), annotator="mqm", protocol="mqm", reason="empty")
+
+
 @pytest.mark.parametrize(
-    ("form", "lost"),
+    ("form", "records", "lost"),
     [
-        ("jsonl", {"judgements": 3}),
-        ("records", {"texts": 3}),
-        ("mqm-tsv", {"translations that nobody judged": 3, "texts of references": 3}),
+        ("jsonl", MARKED, {"judgements": 3}),
+        ("records", MARKED, {"texts": 3}),
+        ("mqm-tsv", MARKED, {"translations that nobody judged": 3, "texts of references": 3}),
+        ("mtme-ratings", [*MARKED[1:], FAILURE], {"failures": 1}),
     ],
 )
-def test_what_a_format_has_no_place_for_is_counted(tmp_path: Path, form: str, lost: dict[str, int]) -> None:
-    content = Content(test_set=SET, records=MARKED)
-    assert write_content(tmp_path / "out", form, content) == lost
-
-
-def test_failures_are_counted_where_they_have_no_place(tmp_path: Path) -> None:
-    failure = Failure(
-        lp="en-de", segment="1", systems=("A",), annotator="mqm", protocol="mqm", reason="empty"
-    )
-    content = Content(test_set=SET, records=[*MARKED[1:], failure])
-    assert write_content(tmp_path / NAMES["mtme-ratings"], "mtme-ratings", content) == {"failures": 1}
+def test_what_a_format_has_no_place_for_is_counted(
+    tmp_path: Path, form: str, records: list[Record], lost: dict[str, int]
+) -> None:
+    path = tmp_path / NAMES[form]
+    assert write_content(path, form, Content(test_set=SET, records=records)) == lost
 
 
 # What is there already...
