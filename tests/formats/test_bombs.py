@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import sys
 import tracemalloc
 import zipfile
@@ -54,6 +55,12 @@ def packed(path: Path, part: bytes, megabytes: int) -> Path:
     return path
 
 
+def sparse(path: Path, begin: bytes = b"") -> None:
+    """A file of a gigabyte of NUL bytes, which fills no disk."""
+    path.write_bytes(begin)
+    os.truncate(path, 1024 * MEGABYTE)
+
+
 @pytest.mark.usefixtures("_little_memory")
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 def test_a_gzip_bomb_is_refused_while_it_unpacks(reader: Callable[[Path], object], tmp_path: Path) -> None:
@@ -70,9 +77,7 @@ def test_what_a_file_is_is_told_by_its_beginning(name: str, tmp_path: Path) -> N
     if name.endswith(".gz"):
         packed(path, b"{", 300)
     else:
-        with path.open("wb") as file:
-            file.write(b"{")
-            file.truncate(1024 * MEGABYTE)
+        sparse(path, b"{")
     assert detect(path) == "jsonl"
 
 
@@ -87,8 +92,7 @@ def test_dull_text_is_no_bomb(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reader", LINES, ids=lambda reader: reader.__name__)
 def test_a_line_without_an_end_is_refused(reader: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
-    with path.open("wb") as file:
-        file.truncate(1024 * MEGABYTE)  # sparse: no disk is filled
+    sparse(path)
     with pytest.raises(DataError, match=r"a line of 16 MB or more, which is no record .*line 1"):
         reader(path)
 
@@ -99,8 +103,7 @@ def test_of_a_gigabyte_that_would_be_read_at_once_nothing_is(
     reader: Callable[[Path], object], tmp_path: Path
 ) -> None:
     path = tmp_path / "large.seg.score"
-    with path.open("wb") as file:
-        file.truncate(1024 * MEGABYTE)
+    sparse(path)
     with pytest.raises(DataError, match="more than 256 MB, which would be read at once: split the file"):
         reader(path)
 

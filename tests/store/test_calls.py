@@ -202,6 +202,7 @@ async def test_the_time_of_a_call_is_that_of_a_model_which_somebody_waited_for(
 
 async def test_a_conversation_needs_nothing_but_the_store(path: Path, store: CallStore) -> None:
     unit = unit_name("en-de", "1", ("A",))
+    assert unit_name("en-de", "a", ("b/c",)) != unit_name("en-de", "a/b", ("c",))
     store.note(Attempt(key(1), "2026-01-01T00:00:00", 0.5, "timeout", "late", 408))
     await store.save(key(0), asked("one"), Reply(text="?"))
     await store.save(key(1), asked("two"), Reply(text="yes"))
@@ -246,10 +247,6 @@ async def test_what_was_read_ahead_is_what_the_store_says(path: Path, store: Cal
     with closing(CallReader(path)) as reader:
         assert [e.use.key for e in reader.conversation(RUN, "u")] == [key(2)]
         assert [e.use.key for e in reader.conversation(RUN, "no such unit")] == [key(1)]
-
-
-def test_units_whose_names_could_be_confused_are_kept_apart() -> None:
-    assert unit_name("en-de", "a", ("b/c",)) != unit_name("en-de", "a/b", ("c",))
 
 
 # Damage...

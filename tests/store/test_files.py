@@ -106,27 +106,22 @@ def test_gzip_is_unpacked_and_packed_without_a_time(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_damaged_gzip_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "file.txt.gz"
-    path.write_bytes(gzip.compress(b"a" * 1000)[:-10])
-    with pytest.raises(DataError, match="damaged gzip"):
-        read_text(path)
-
-
-def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dash_is_standard_input_and_output(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
     assert read_lines(Path("-")) == ["a", "b"]
-
-
-def test_a_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     write_lines(Path("-"), ["ä"])
     assert capfdbinary.readouterr().out == "ä\n".encode()
 
 
-@pytest.mark.parametrize("name", ["missing.txt", "."])
-def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DataError, match="cannot read"):
-        read_text(tmp_path / name)
+def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "file.txt.gz").write_bytes(gzip.compress(b"a" * 1000)[:-10])
+    wanted = {"missing.txt": "cannot read", ".": "cannot read", "file.txt.gz": "damaged gzip"}
+    for name, message in wanted.items():
+        with pytest.raises(DataError, match=message) as refused:
+            read_text(tmp_path / name)
+        assert str(tmp_path / name) in str(refused.value)
 
 
 # Writing...
@@ -191,7 +186,6 @@ def test_a_place_where_nothing_can_be_written_is_an_error(tmp_path: Path) -> Non
         ('{"\\udfff": 1}', "half a surrogate pair"),
         ("[" * 100_000, "nested too deeply"),
         ("1" * 5000, "not JSON: a number of 5,000 digits is too large"),
-        ("-" + "1" * 5000, "not JSON: a number of 5,000 digits is too large"),
         ("{} {}", "Extra data"),
         ("{'a': 1}", "not JSON"),
         ("", "not JSON"),
@@ -201,10 +195,6 @@ def test_json_is_what_the_standard_says_and_nothing_else(text: str, message: str
     with pytest.raises(DataError, match=message) as caught:
         read_json(text, path=Path("f.jsonl"), line=7)
     assert "(f.jsonl line 7)" in str(caught.value)
-
-
-def test_a_surrogate_pair_written_as_escapes_is_one_character() -> None:
-    assert read_json('"\\ud83d\\ude00"', path=Path("f")) == "😀"
 
 
 def test_json_lines_are_numbered_and_blank_ones_skipped(tmp_path: Path) -> None:
@@ -234,6 +224,9 @@ def test_json_lines_are_strict_and_named_by_their_line(tmp_path: Path, line: byt
 
 @pytest.mark.parametrize("value", [10**30, -(2**70), 2**64, 1.5, "\u2028\x85", {"b": [1e300], "a": None}])
 def test_a_json_line_comes_back_as_it_was_written(tmp_path: Path, value: object) -> None:
+    assert read_json('"\\ud83d\\ude00"', path=Path("f")) == "😀", (
+        "a surrogate pair of escapes is one character"
+    )
     path = write(tmp_path, render_json_line(value) * 2)
     assert list(read_json_lines(path)) == [(1, value), (2, value)]
     assert [type(found) for _, found in read_json_lines(path)] == [type(value)] * 2

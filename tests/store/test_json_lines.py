@@ -116,54 +116,14 @@ def test_a_packed_file_is_read_and_written(tmp_path: Path) -> None:
     assert read_test_set(tmp_path / "set.jsonl.gz") == test_set
 
 
-SPAN = {
-    "side": "translation",
-    "start": 2,
-    "end": 5,
-    "text": "abc",
-    "category": "accuracy/omission",
-    "severity": "major",
-    "match": "exact",
-    "note": "",
-}
-ANNOTATION = {
-    "kind": "annotation",
-    "lp": "en-de",
-    "document": "d",
-    "segment": "1",
-    "system": "A",
-    "annotator": "people",
-    "protocol": "esa",
-    "rating": 80,
-    "spans": [SPAN],
-    "flags": [],
-    "rationale": None,
-}
-PREFERENCE = {
-    "kind": "preference",
-    "lp": "en-de",
-    "document": "",
-    "segment": "1",
-    "systems": ["A", "B"],
-    "annotator": "fire",
-    "protocol": "pairwise",
-    "criterion": "fluency",
-    "verdict": "E",
-    "orders": ["A", "B"],
-    "flags": ["position_inconsistent"],
-    "rationale": None,
-}
-FAILURE = {
-    "kind": "failure",
-    "lp": "en-de",
-    "document": "",
-    "segment": "1",
-    "system": "A",
-    "annotator": "fire",
-    "protocol": "pairwise",
-    "reason": "empty",
-    "detail": "no words",
-}
+PLACE = {"side": "translation", "start": 2, "end": 5, "text": "abc", "match": "exact"}
+SPAN = PLACE | {"category": "accuracy/omission", "severity": "major", "note": ""}
+ABOUT = {"lp": "en-de", "document": "d", "segment": "1", "annotator": "fire", "protocol": "pairwise"}
+ANNOTATION: dict[str, Any] = ABOUT | {"kind": "annotation", "annotator": "people", "protocol": "esa"}
+ANNOTATION |= {"system": "A", "rating": 80, "spans": [SPAN], "flags": [], "rationale": None}
+PREFERENCE: dict[str, Any] = ABOUT | {"kind": "preference", "systems": ["A", "B"], "criterion": "fluency"}
+PREFERENCE |= {"verdict": "E", "orders": ["A", "B"], "flags": ["position_inconsistent"], "rationale": None}
+FAILURE: dict[str, Any] = ABOUT | {"kind": "failure", "system": "A", "reason": "empty", "detail": "no words"}
 
 
 @pytest.mark.parametrize("value", [ANNOTATION, PREFERENCE, FAILURE])

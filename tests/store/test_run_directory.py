@@ -76,15 +76,15 @@ def test_a_run_whose_records_are_not_those_counted_is_refused(tmp_path: Path, ke
         read_run(tmp_path)
 
 
-def test_a_run_without_records_is_not_finished(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_whole_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"not a run directory: it has no run\.json"):
+        read_run(tmp_path)
     write_run_info(tmp_path, INFO_OF_RUN)
     with pytest.raises(DataError, match="not finished: run the same `adjudge run` command again"):
         read_run(tmp_path)
-
-
-def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"not a run directory: it has no run\.json"):
-        read_run(tmp_path)
+    (tmp_path / INFO).write_text((tmp_path / INFO).read_text()[:100])
+    with pytest.raises(DataError, match="not JSON"):
+        read_run_info(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,4 @@ def test_a_damaged_run_json_is_an_error(tmp_path: Path, change: dict[str, Any], 
     value = json.loads((tmp_path / INFO).read_text())
     (tmp_path / INFO).write_text(json.dumps({**value, **change}))
     with pytest.raises(DataError, match=message):
-        read_run_info(tmp_path)
-
-
-def test_a_run_json_that_broke_off_is_an_error(tmp_path: Path) -> None:
-    write_run_info(tmp_path, INFO_OF_RUN)
-    (tmp_path / INFO).write_text((tmp_path / INFO).read_text()[:100])
-    with pytest.raises(DataError, match="not JSON"):
         read_run_info(tmp_path)
