@@ -200,8 +200,9 @@ def test_nothing_is_replaced_without_being_asked_to(tmp_path: Path, form: str) -
 
 
 def test_a_folder_that_holds_anything_else_is_never_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    write_content(path, "mtme", Content(test_set=SET))
+    (path := tmp_path / "out").mkdir()
+    write_content(path, "mtme", Content(test_set=SET))  # an empty folder is written into
+    assert (path / "sources" / "en-de.txt").exists()
     (path / "human-scores").mkdir()
     with pytest.raises(UsageError, match="also holds 'human-scores', which is no part of mtme"):
         write_content(path, "mtme", Content(test_set=SET), force=True)
@@ -214,12 +215,6 @@ def test_a_folder_is_not_replaced_by_a_file_nor_a_file_by_a_folder(
     make(tmp_path / "out")
     with pytest.raises(UsageError, match="choose another name"):
         write_content(tmp_path / "out", form, Content(test_set=SET), force=True)
-
-
-def test_an_empty_folder_is_written_into(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    write_content(tmp_path / "out", "mtme", Content(test_set=SET))
-    assert (tmp_path / "out" / "sources" / "en-de.txt").exists()
 
 
 def test_a_refused_folder_leaves_the_old_one_and_is_named_by_its_own_name(tmp_path: Path) -> None:

@@ -208,13 +208,6 @@ def test_whatever_differs_is_counted_with_texts_and_with_digests(places: set[tup
     assert not places or notes[0].startswith(f"{len(places)} of 200 segments of one and other")
 
 
-def test_inputs_without_texts_are_joined_by_name_and_named(tmp_path: Path) -> None:
-    bare, whole = tmp_path / "bare.jsonl", written(tmp_path / "whole.jsonl", texts(), "ann")
-    write_records(bare, judged(texts(other_source), "ben", "da-sqm"))
-    found = adjudge.compare(bare, whole, systems=("A", "B"))
-    assert found.notes[-1] == f"Texts could not be compared: {bare} has none."
-
-
 def test_a_message_shows_where_it_cuts_a_text_and_whose_text_is_not_there(tmp_path: Path) -> None:
     path = written(tmp_path / "other.jsonl", texts(), "ann")
     whole = said_of("whole", texts(lambda segment: replace(segment, source=segment.source * 20)))
@@ -488,12 +481,7 @@ def test_what_we_write_of_appraise_joins_with_the_batches_that_it_came_from(
     file = adjudge_data / "esa" / "240315rc5ESA.scores.csv"
     read = read_judgements(file)
     told = read_content(file, test_set=read.test_set, as_campaign=form not in {"records", "parquet"})
-    out = tmp_path / {
-        "records": "out.jsonl",
-        "campaign": "out.jsonl",
-        "appraise": "out.csv",
-        "pearmut": "out.jsonl",
-    }.get(form, form)
+    out = tmp_path / {"parquet": "parquet", "appraise": "out.csv"}.get(form, "out.jsonl")
     write_content(out, form, told)
     if form == "appraise":
         shutil.copy(next(file.parent.glob("batches*.json")), tmp_path)

@@ -47,27 +47,12 @@ def one(file: MqmFile) -> ErrorSpan:
 
 def test_a_line_is_an_error_at_its_tags(tmp_path: Path) -> None:
     file = read(tmp_path, row("Ich 😀 <v>möchte</v> Sie", source="I 😀 want"))
-    assert file.records == (
-        Annotation(
-            lp="en-de",
-            segment="7",
-            system="A",
-            annotator="r1",
-            protocol="mqm",
-            document="d",
-            spans=(
-                ErrorSpan(
-                    severity="major", category="accuracy/mistranslation", start=6, end=12, text="möchte"
-                ),
-            ),
-        ),
-    )
+    about: dict[str, Any] = {"lp": "en-de", "segment": "7", "document": "d"}
+    span = ErrorSpan(severity="major", category="accuracy/mistranslation", start=6, end=12, text="möchte")
+    assert file.records == (Annotation(**about, system="A", annotator="r1", protocol="mqm", spans=(span,)),)
     assert not file.met
-    assert file.test_set.segments == (
-        Segment(
-            segment="7", lp="en-de", source="I 😀 want", translations={"A": "Ich 😀 möchte Sie"}, document="d"
-        ),
-    )
+    texts = {"A": "Ich 😀 möchte Sie"}
+    assert file.test_set.segments == (Segment(**about, source="I 😀 want", translations=texts),)
 
 
 def test_lines_of_one_rater_about_one_translation_are_one_judgement(tmp_path: Path) -> None:
@@ -481,11 +466,12 @@ def test_pairs_that_were_judged_side_by_side_keep_their_partners(tmp_path: Path)
 
 def test_what_a_tsv_has_no_row_for_is_counted(tmp_path: Path) -> None:
     shared: dict[str, Any] = {"lp": "en-de", "annotator": "r1", "protocol": "mqm"}
-    segments = (
-        replace(
-            TEXTS.segments[0], references={"refA": "x"}, domain="news", translations={"A": "xy", "B": "z"}
-        ),
-    )
+    more: dict[str, Any] = {
+        "references": {"refA": "x"},
+        "domain": "news",
+        "translations": {"A": "xy", "B": "z"},
+    }
+    segments = (replace(TEXTS.segments[0], **more),)
     failure = Failure(segment="7", systems=("A",), reason="empty", **shared)
     records: list[Record] = [JUDGED, failure, replace(JUDGED, lp="en-cs")]
     assert write_mqm_tsv(tmp_path / "out.tsv", records, TestSet(name="t", segments=segments)) == {

@@ -148,12 +148,8 @@ def test_what_was_read_is_written_as_it_was(tmp_path: Path) -> None:
 
 def test_texts_with_tabs_lines_and_quotes_come_back(tmp_path: Path) -> None:
     odd = 'a\tb\n"c" \\n'
-    texts = TestSet(
-        name="out",
-        segments=(
-            Segment(segment="1", lp="en-de", source=odd, translations={"x": odd}, references={"ref": odd}),
-        ),
-    )
+    segment = Segment(segment="1", lp="en-de", source=odd, translations={"x": odd}, references={"ref": odd})
+    texts = TestSet(name="out", segments=(segment,))
     judged = Annotation(lp="en-de", segment="1", system="x", annotator="a", protocol="esa", rating=1.0)
     write_content(tmp_path / "out.tsv", "wmt25", Content(test_set=texts, records=[judged]))
     (found,) = load(tmp_path / "out.tsv").segments
@@ -268,10 +264,7 @@ def test_control_tasks_are_lists(tmp_path: Path) -> None:
 
 
 def test_what_has_no_place_or_no_rating_is_counted(tmp_path: Path) -> None:
-    scores = {
-        "A": said(50, mark(900, 910), mark(40, 900, "undecided")),
-        "B": said(None),
-    }
+    scores = {"A": said(50, mark(900, 910), mark(40, 900, "undecided")), "B": said(None)}
     file = read_wmt25_jsonl(rows(tmp_path / "x.jsonl", line(scores=scores)))
     assert file.records is not None
     (only,) = file.records
