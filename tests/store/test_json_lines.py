@@ -224,7 +224,7 @@ def test_a_missing_list_of_errors_is_no_empty_one(protocol: str) -> None:
 
 def test_what_has_a_default_may_be_left_out() -> None:
     kept = ("kind", "lp", "segment", "system", "annotator")
-    value = {key: ANNOTATION[key] for key in kept} | {"protocol": "mqm"}
+    value: dict[str, Any] = {key: ANNOTATION[key] for key in kept} | {"protocol": "mqm"}
     found = record_from_json(value | {"spans": [{"severity": "minor", "start": 0, "end": 0}]})
     spans = (ErrorSpan(severity="minor", start=0, end=0),)
     assert found == replace(METRIC, annotator="people", protocol="mqm", rating=None, spans=spans)
@@ -273,7 +273,7 @@ def test_a_plain_annotation_is_read_the_short_way_and_the_same() -> None:
     assert record_from_json(plain) == record
     assert record_from_json({**plain, "samples": []}) == record  # the long way
     assert record_from_json({k: v for k, v in plain.items() if k != "flags"}) == replace(record, flags=())
-    damages = {"flags": [1], "rating": "5", "document": None, "spans": {}, "rationale": 1}
+    damages: dict[str, Any] = {"flags": [1], "rating": "5", "document": None, "spans": {}, "rationale": 1}
     for key, damage in damages.items():
         with pytest.raises(DataError, match=key):
             record_from_json({**plain, key: damage})
