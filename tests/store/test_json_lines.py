@@ -207,7 +207,8 @@ def test_a_missing_key_is_named_and_a_line_that_is_no_object_is_no_record() -> N
     for key in ("lp", "segment", "system", "annotator", "protocol"):
         with pytest.raises(DataError, match=f"'{key}' is missing"):
             record_from_json({k: v for k, v in ANNOTATION.items() if k != key})
-    for value in ([], "annotation", None, 3):
+    others: list[object] = [[], "annotation", None, 3]
+    for value in others:
         with pytest.raises(DataError, match="a record is an object"):
             record_from_json(value)
 
