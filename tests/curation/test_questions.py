@@ -11,12 +11,7 @@ from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Failure
 from adjudge.core.segment import Term, TestSet
 from adjudge.curation.drafting import AskTranslation, candidate_names, with_translations
-from adjudge.curation.questions import (
-    Gathered,
-    Question,
-    blank,
-    gather,
-)
+from adjudge.curation.questions import Gathered, Question, blank, gather
 from adjudge.curation.sources import PLACE, AskDifficulty, Difficulty
 from adjudge.errors import DataError, UsageError
 from adjudge.llm.asking import CONFIRM
@@ -32,14 +27,9 @@ BAD: list[str] = [
     "8",
     "I cannot help with that.",
     "{}",
-    json.dumps(HARD | {"difficulty": 11}),
-    json.dumps(HARD | {"difficulty": 8.5}),
-    json.dumps(HARD | {"difficulty": True}),
-    json.dumps(HARD | {"offensive": "no"}),
-    json.dumps(HARD | {"reasons": None}),
-    json.dumps(HARD | {"score": 3}),
-    json.dumps(HARD | {"scale": "1 to 100"}),
-    json.dumps(HARD | {"note": "I cannot judge this text."}),
+    *(json.dumps(HARD | {"difficulty": number}) for number in (11, 8.5, True)),
+    *(json.dumps(HARD | more) for more in ({"offensive": "no"}, {"reasons": None}, {"score": 3})),
+    *(json.dumps(HARD | more) for more in ({"scale": "1 to 100"}, {"note": "I cannot judge this text."})),
     json.dumps(HARD) + json.dumps(HARD | {"difficulty": 9}),
 ]
 
@@ -98,12 +88,6 @@ def test_what_failed_while_the_server_was_down_is_asked_again(server: Server, tm
     server.fails(None)
     gathered = put(AskDifficulty(), asked, tmp_path / "run", server)
     assert (len(gathered.found), gathered.failures) == (2, ())
-
-
-def test_the_records_of_a_question_are_never_scored(tmp_path: Path) -> None:
-    put(AskDifficulty(), blank(sources("One"), [PLACE]), tmp_path / "run")
-    with pytest.raises(DataError, match="has no rating"):
-        score_records(read_run(tmp_path / "run"))
 
 
 def numbered() -> Callable[[dict[str, Any]], str]:
@@ -184,20 +168,19 @@ def test_a_glossary_and_own_words_reach_the_model(server: Server, tmp_path: Path
     assert Term(source="bank", translation="Ufer").translation in told(server)
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "a,b", "a:b", "a\tb"])
-def test_a_system_has_a_name_that_files_can_have(name: str) -> None:
-    with pytest.raises(UsageError):
-        candidate_names(name, 1)
-
-
-def test_a_name_that_is_taken_is_refused() -> None:
+def test_a_system_has_a_name_that_files_can_have_and_nobody_else_has() -> None:
+    for name in ("", "a/b", "a,b", "a:b", "a\tb"):
+        with pytest.raises(UsageError):
+            candidate_names(name, 1)
     with pytest.raises(UsageError, match="has 'A' already"):
         with_translations(sources("One"), {}, ["A"])
 
 
-def test_the_rules_answer_every_question_offline(tmp_path: Path) -> None:
+def test_the_rules_answer_every_question_offline_and_nothing_of_it_is_scored(tmp_path: Path) -> None:
     test_set = sources("Soooo good! 😀", "Plain words")
     hard = put(AskDifficulty(), blank(test_set, [PLACE]), tmp_path / "a").found
     assert [found.score for found in hard.values()] == [4, 1]
     texts = put(AskTranslation(), blank(test_set, ["m"]), tmp_path / "b").found
     assert list(texts.values()) == ["[de] Soooo good! 😀", "[de] Plain words"]
+    with pytest.raises(DataError, match="has no rating"):
+        score_records(read_run(tmp_path / "a"))

@@ -77,11 +77,6 @@ def test_criteria_stand_apart() -> None:
     assert [(f.criterion, f.ranked, f.tied) for f in found] == [("fluency", 1, 0), ("style", 0, 2)]
 
 
-def test_nothing_to_settle_is_said() -> None:
-    with pytest.raises(DataError, match="no preference"):
-        settle([])
-
-
 verdicts = st.lists(st.text(alphabet="ABE-", min_size=3, max_size=3), min_size=1, max_size=30)
 
 
@@ -144,7 +139,9 @@ def test_language_pairs_are_counted_apart() -> None:
     assert [(each.lp, each.passed, each.failed) for each in found] == [("zh-en", 1, 0), ("en-zh", 0, 1)]
 
 
-def test_nothing_rated_and_no_correlation_are_refused() -> None:
+def test_nothing_to_settle_nothing_rated_and_no_correlation_are_refused() -> None:
+    with pytest.raises(DataError, match="no preference"):
+        settle([])
     with pytest.raises(DataError, match="no rating"):
         gate_ratings([])
     with pytest.raises(UsageError, match="threshold"):

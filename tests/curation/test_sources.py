@@ -136,9 +136,8 @@ def test_an_identity_is_found_where_it_stands(text: str, kind: str, marked: str)
     assert (place.kind, text[place.start : place.end]) == (kind, marked)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_other_numbers_and_names_are_left_alone() -> None:
+    texts = [
         "",
         "@user and #tag",
         "2026-11-22 at 10:45",
@@ -153,10 +152,8 @@ def test_an_identity_is_found_where_it_stands(text: str, kind: str, marked: str)
         "pages 100-200",
         "a passport for 3 people",
         "version 3.11.4",
-    ],
-)
-def test_other_numbers_and_names_are_left_alone(text: str) -> None:
-    assert find_private(text) == ()
+    ]
+    assert not [text for text in texts if find_private(text)]
 
 
 @given(st.text(), st.text())

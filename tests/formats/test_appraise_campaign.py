@@ -70,16 +70,16 @@ def test_a_row_becomes_what_was_shown_and_what_was_said(tmp_path: Path) -> None:
 
 
 def test_a_damaged_copy_is_a_check_that_knows_its_original(tmp_path: Path) -> None:
-    campaign, met = read(
-        tmp_path, [ITEM, SECOND, COPY], row(kind="BAD", item=5, document="doc#A#bad3"), row(end=30.0)
-    )
+    damaged = row(kind="BAD", item=5, document="doc#A#bad3")
+    campaign, met = read(tmp_path, [ITEM, SECOND, COPY], damaged, row(end=30.0))
     check, original = campaign.submissions
-    assert (check.kind, check.segment, dict(check.texts), dict(check.originals)) == (
-        *("check", original.segment),
-        *({"A": "a x c"}, {"A": " a😀c "}),
-    )
+    found = (check.kind, check.segment, dict(check.texts), dict(check.originals))
+    assert found == ("check", original.segment, {"A": "a x c"}, {"A": " a😀c "})
     assert check.task != original.task
     assert not met
+    campaign, met = read(tmp_path, [COPY], damaged)
+    assert campaign.submissions[0].originals == {}
+    assert met == {"damaged translations whose original is in no item of their batch": 1}
 
 
 def test_copies_that_have_the_number_of_their_original_are_told_apart(tmp_path: Path) -> None:
@@ -145,20 +145,12 @@ def test_a_document_may_have_the_sign_that_parts_it_from_its_system(tmp_path: Pa
         replace(s, document=name, records=tuple(replace(r, document=name) for r in s.records))
         for s in our_own().submissions
     ))  # fmt: skip
-    write_appraise_submissions(tmp_path / "scores.csv", ours)
-    write_batches(tmp_path / "batches.json", appraise_batches_of(ours))
-    found, met = read_appraise_submissions(tmp_path / "scores.csv", read_batches(tmp_path / "batches.json"))
+    found, met = there_and_back(ours, tmp_path)
     assert not met
     assert {(s.document, *s.originals.values()) for s in found.submissions} == {
         (name,),
         (name, "Das  Sofa 😀 von B"),
     }
-
-
-def test_a_check_without_its_original_is_counted(tmp_path: Path) -> None:
-    campaign, met = read(tmp_path, [COPY], row(kind="BAD", item=5, document="doc#A#bad3"))
-    assert campaign.submissions[0].originals == {}
-    assert met == {"damaged translations whose original is in no item of their batch": 1}
 
 
 def test_tutorials_and_fillers_are_kept_and_named(tmp_path: Path) -> None:
@@ -172,9 +164,8 @@ def test_tutorials_and_fillers_are_kept_and_named(tmp_path: Path) -> None:
 
 
 def test_a_filler_does_not_replace_the_first_judgement_on_its_way_through_pearmut(tmp_path: Path) -> None:
-    campaign, _ = read(
-        tmp_path, [ITEM, FILLER], row(score=70), row(item=6, score=10, document="doc#A#duplicate1", end=30.0)
-    )
+    rows = row(score=70), row(item=6, score=10, document="doc#A#duplicate1", end=30.0)
+    campaign, _ = read(tmp_path, [ITEM, FILLER], *rows)
     write_pearmut_submissions(path := tmp_path / "p_#_en-de.jsonl", campaign)
     records, _ = final_records(read_pearmut_submissions(path, "en-de").submissions)
     assert [r.rating for r in records if isinstance(r, Annotation)] == [70]
@@ -202,10 +193,9 @@ def test_marks_made_beforehand_are_given_and_make_it_esa_ai(tmp_path: Path) -> N
     assert first.given == {"A": (ErrorSpan(severity="major", start=1, end=2, text="a"),)}
     assert second.given == {}
     assert {s.records[0].protocol for s in campaign.submissions} == {"esa"}
-
-
-def test_marks_that_nobody_touched_tell_esa_ai_where_the_batches_do_not(tmp_path: Path) -> None:
-    kept = mark(start_i=0, end_i=0, severity="major")
+    kept = mark(
+        start_i=0, end_i=0, severity="major"
+    )  # which nobody touched: it tells what the batches do not
     assert read(tmp_path, [ITEM], row(spans=kept))[0].protocol == "esa-ai"
     assert read(tmp_path, [ITEM], row(score=0))[0].protocol == "mqm"
 
@@ -231,6 +221,8 @@ def test_a_clock_that_went_back_is_counted_and_not_lost(tmp_path: Path) -> None:
 def test_a_row_that_cannot_be_is_refused_with_its_place(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
         read(tmp_path, [ITEM], text)
+    with pytest.raises(DataError, match=message):
+        read_content(tmp_path / "a.scores.csv")
 
 
 # And back...
@@ -295,11 +287,8 @@ def our_own() -> CampaignFile:
         )
         return submission(person, task, system, f"Das  Sofa 😀 von {system}", *spans, **fields)
 
-    damaged = {
-        "kind": "check",
-        "texts": {"B": "Das  Sofa 😀 Hund B"},
-        "originals": {"B": "Das  Sofa 😀 von B"},
-    }
+    texts, originals = {"B": "Das  Sofa 😀 Hund B"}, {"B": "Das  Sofa 😀 von B"}
+    damaged = {"kind": "check", "texts": texts, "originals": originals}
     return CampaignFile(
         name="autumn.1",
         protocol="esa",
@@ -312,11 +301,17 @@ def our_own() -> CampaignFile:
     )
 
 
+def there_and_back(ours: CampaignFile, folder: Path) -> tuple[CampaignFile, Counter[str]]:
+    """A campaign as its export and the batches beside it say it, and what was lost on the way."""
+    lost = write_appraise_submissions(folder / "scores.csv", ours)
+    write_batches(folder / "batches.json", appraise_batches_of(ours))
+    found, met = read_appraise_submissions(folder / "scores.csv", read_batches(folder / "batches.json"))
+    return found, lost + met
+
+
 def test_a_campaign_of_ours_is_read_again_from_the_export_and_the_batches_beside_it(tmp_path: Path) -> None:
     ours = our_own()
-    assert not write_appraise_submissions(tmp_path / "scores.csv", ours)
-    write_batches(tmp_path / "batches.json", appraise_batches_of(ours))
-    found, met = read_appraise_submissions(tmp_path / "scores.csv", read_batches(tmp_path / "batches.json"))
+    found, met = there_and_back(ours, tmp_path)
     assert not met
     plain = [replace(s, more={}, batch=None) for s in found.submissions]
     key = lambda s: (s.task, s.person)  # noqa: E731 (one use)
@@ -339,9 +334,7 @@ def test_segments_keep_their_ids_where_a_document_is_half_done(
     ours = replace(
         our_own(), submissions=(one(1, "A", 1), one(1, "A", 2), *(one(2, "B", n) for n in range(3)))
     )
-    write_appraise_submissions(tmp_path / "scores.csv", ours)
-    write_batches(tmp_path / "batches.json", appraise_batches_of(ours))
-    found, _ = read_appraise_submissions(tmp_path / "scores.csv", read_batches(tmp_path / "batches.json"))
+    found, _ = there_and_back(ours, tmp_path)
     assert campaign_test_set(found).segments == campaign_test_set(ours).segments
     assert {s.segment for s in found.submissions} == {*names}
 
@@ -381,11 +374,13 @@ def test_a_batch_has_about_a_hundred_items_and_whole_documents(tmp_path: Path) -
     assert [batch.number for batch in batches] == [1, 2, 3]
 
 
-@given(st.text(alphabet="aé😀\u0301\u2028", max_size=8), st.data())
-def test_units_and_code_points_are_each_others_way_back(text: str, data: st.DataObject) -> None:
+@given(st.text(alphabet="aé😀\u0301\u2028𐍈", max_size=8), st.data())
+def test_units_are_counted_as_browsers_count_them_and_lead_back(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    assert code_points(text, code_units(text, start), code_units(text, end)) == (start, end)
+    units = [code_units(text, start), code_units(text, end)]
+    assert units == [len(text[:at].encode("utf-16-le")) // 2 for at in (start, end)]
+    assert code_points(text, *units) == (start, end)
 
 
 @pytest.mark.parametrize("around", ["", " ", "\ufeff\u3000"])

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import sys
 import tracemalloc
 import zipfile
@@ -54,6 +55,12 @@ def packed(path: Path, part: bytes, megabytes: int) -> Path:
     return path
 
 
+def sparse(path: Path, begin: bytes = b"") -> None:
+    """A file of a gigabyte of NUL bytes, which fills no disk."""
+    path.write_bytes(begin)
+    os.truncate(path, 1024 * MEGABYTE)
+
+
 @pytest.mark.usefixtures("_little_memory")
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 def test_a_gzip_bomb_is_refused_while_it_unpacks(reader: Callable[[Path], object], tmp_path: Path) -> None:
@@ -70,9 +77,7 @@ def test_what_a_file_is_is_told_by_its_beginning(name: str, tmp_path: Path) -> N
     if name.endswith(".gz"):
         packed(path, b"{", 300)
     else:
-        with path.open("wb") as file:
-            file.write(b"{")
-            file.truncate(1024 * MEGABYTE)
+        sparse(path, b"{")
     assert detect(path) == "jsonl"
 
 
@@ -87,8 +92,7 @@ def test_dull_text_is_no_bomb(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reader", LINES, ids=lambda reader: reader.__name__)
 def test_a_line_without_an_end_is_refused(reader: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
-    with path.open("wb") as file:
-        file.truncate(1024 * MEGABYTE)  # sparse: no disk is filled
+    sparse(path)
     with pytest.raises(DataError, match=r"a line of 16 MB or more, which is no record .*line 1"):
         reader(path)
 
@@ -99,8 +103,7 @@ def test_of_a_gigabyte_that_would_be_read_at_once_nothing_is(
     reader: Callable[[Path], object], tmp_path: Path
 ) -> None:
     path = tmp_path / "large.seg.score"
-    with path.open("wb") as file:
-        file.truncate(1024 * MEGABYTE)
+    sparse(path)
     with pytest.raises(DataError, match="more than 256 MB, which would be read at once: split the file"):
         reader(path)
 
@@ -121,25 +124,13 @@ def test_what_does_not_end_is_read_up_to_there(
 
 
 @pytest.mark.parametrize("reader", READERS[:5], ids=lambda reader: reader.__name__)
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        '{"a": ' + "9" * 5000 + "}",
-        '["\\ud800"]',
-        '{"a": NaN}',
-        '{"a":1,"a":2}',
-    ],
-    ids=["lists", "objects", "number", "surrogate", "nan", "twice"],
-)
-def test_json_that_no_program_writes_is_refused(
-    reader: Callable[[Path], object], text: str, tmp_path: Path
-) -> None:
+def test_json_that_no_program_writes_is_refused(reader: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / ("x.jsonl" if reader in READERS[:3] else "x.json")
-    path.write_text(text)
-    with pytest.raises(DataError, match=path.name):
-        reader(path)
+    deep, long = ("[" * 100_000, '{"a":' * 100_000), '{"a": ' + "9" * 5000 + "}"
+    for text in (*deep, long, '["\\ud800"]', '{"a": NaN}', '{"a":1,"a":2}'):
+        path.write_text(text)
+        with pytest.raises(DataError, match=path.name):
+            reader(path)
 
 
 def test_a_cell_of_a_table_has_an_end_too(tmp_path: Path) -> None:
@@ -172,6 +163,7 @@ DECLARED = {
     "quoted": '<!DOCTYPE x SYSTEM "a>[" [<!ENTITY e "b">]>' + BODY.format(UNIT.format("&e;")),
     "parameter": '<!DOCTYPE x [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x">%p;]>'
     + BODY.format(UNIT.format("a")),
+    "far": f'<!-- {"x" * 100_000} --><!DOCTYPE x [<!ENTITY e "b">]>' + BODY.format(UNIT.format("a")),
     "comment": '<!-- <x> --><?pi <!-- ?>\n<!DOCTYPE x [<!ENTITY e "b">]>' + BODY.format(UNIT.format("a")),
 }
 
@@ -182,12 +174,6 @@ def test_a_document_type_that_declares_anything_is_refused(tmp_path: Path, name:
     path = tmp_path / "x.xlf"
     path.write_bytes(DECLARED[name].encode(encoding))
     with pytest.raises(DataError, match="a document type that declares something"):
-        load(path, form="xliff")
-
-
-def test_a_document_type_behind_much_else_is_refused(tmp_path: Path) -> None:
-    (path := tmp_path / "x.xlf").write_text(f"<!-- {'x' * 100_000} -->" + DECLARED["quoted"])
-    with pytest.raises(DataError, match="document type"):
         load(path, form="xliff")
 
 
@@ -235,10 +221,9 @@ def test_many_comments_without_an_end_cost_no_time_to_look_through(tmp_path: Pat
 
 
 def workbook() -> dict[str, bytes]:
-    book = openpyxl.Workbook()
-    book.worksheets[0].append(["source", "A"])
-    book.worksheets[0].append(["a", "b"])
-    file = io.BytesIO()
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    for row in (["source", "A"], ["a", "b"]):
+        book.worksheets[0].append(row)
     book.save(file)
     with zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -251,16 +236,19 @@ def untrusted_files_packed(folder: Path, parts: dict[str, bytes]) -> Path:
     return folder / "x.xlsx"
 
 
-def test_a_workbook_that_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path) -> None:
-    path = untrusted_files_packed(tmp_path, workbook() | {"xl/media/image1.png": b"\0" * (64 << 20)})
-    with pytest.raises(DataError, match="unpacks to 64 MB"):
-        load(path, "en-de")
-
-
-def test_a_workbook_of_very_many_files_is_refused(tmp_path: Path) -> None:
-    path = untrusted_files_packed(tmp_path, workbook() | {f"x/{n}": b"" for n in range(10_001)})
-    with pytest.raises(DataError, match=r"in 100\d\d files"):
-        load(path, "en-de")
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"xl/media/image1.png": b"\0" * (64 << 20)}, "unpacks to 64 MB"),
+        ({f"x/{n}": b"" for n in range(10_001)}, r"in 100\d\d files"),
+    ],
+    ids=["large", "many files"],
+)
+def test_a_workbook_that_unpacks_to_far_more_than_it_is_is_refused(
+    tmp_path: Path, more: dict[str, bytes], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        load(untrusted_files_packed(tmp_path, workbook() | more), "en-de")
 
 
 @pytest.mark.parametrize("name", ["xl/sharedStrings.xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"])

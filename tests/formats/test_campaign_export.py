@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,13 @@ from adjudge.formats.campaign_export import (
     final_records,
     read_campaign_file,
     read_submissions,
-    submission_from_json,
-    submission_to_json,
     write_campaign_file,
 )
 from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import Content
 from adjudge.formats.read import detect, load, read_content
 from adjudge.formats.spreadsheet import render_cell
+from adjudge.store.json_lines import record_to_json
 from tests.formats.campaigns import submission as campaigns_submission
 from tests.formats.nasty import annotations, document_names, ids, preferences, ratings, spans, texts
 
@@ -87,16 +87,6 @@ def test_a_campaign_is_a_test_set_and_of_one_language_pair_if_asked(form: str, t
     if form == "campaign":
         with pytest.raises(UsageError, match="has no lp 'en-cs'; it has en-de"):
             read_content(path, lp="en-cs")
-
-
-def test_records_of_a_campaign_are_what_counts(tmp_path: Path) -> None:
-    again = sofa("ann", 1, "A", is_last=False)
-    check = sofa("ann", 3, "A", kind="check", originals={"A": "Das 😀 A"}, texts={"A": "Das Hund A"})
-    file = replace(CAMPAIGN, submissions=(again, check, *CAMPAIGN.submissions))
-    write_content(tmp_path / "c.jsonl", "campaign", Content(campaign=file, records=[]))
-    found = read_content(tmp_path / "c.jsonl")
-    assert found.records == CONTENT.records
-    assert found.met == {"submissions of kind check": 1, "submissions submitted again": 1}
 
 
 def test_batches_that_are_there_are_not_replaced_unless_that_is_wanted(tmp_path: Path) -> None:
@@ -196,9 +186,7 @@ def test_no_cell_is_run_as_a_formula(start: str, before: str) -> None:
     [
         (None, ""),
         (-5.5, "-5.5"),
-        (0, "0"),
         ("a = b", "a = b"),
-        ("", ""),
         ("\ud83d", "\ufffd"),
         ("a\x1b[31m\tb\n", "a\ufffd[31m\tb\n"),
         ("a|b", "a\\|b"),
@@ -217,44 +205,29 @@ def rows_of(file: CampaignFile, folder: Path) -> list[dict[str, str]]:
 
 
 def test_a_spreadsheet_has_a_row_for_each_judgement(tmp_path: Path) -> None:
-    preference = Preference(
-        lp="en-de",
-        segment="3",
-        systems=("A", "B"),
-        annotator="=eve",
-        criterion="style",
-        verdict="B",
-        rationale="@x",
+    about: dict[str, Any] = {"lp": "en-de", "segment": "3", "systems": ("A", "B"), "rationale": "@x"}
+    preference = Preference(**about, annotator="=eve", criterion="style", verdict="B")
+    submissions = (
+        CAMPAIGN.submissions[0],
+        sofa("=eve", 3, "A", records=(preference,)),
+        sofa("zoe", 4, "A", records=(), chosen="B", edited="+49 30"),
     )
-    file = replace(
-        CAMPAIGN,
-        submissions=(
-            CAMPAIGN.submissions[0],
-            sofa("=eve", 3, "A", records=(preference,)),
-            sofa("zoe", 4, "A", records=(), chosen="B", edited="+49 30"),
-        ),
-    )
-    first, second, third = rows_of(file, tmp_path)
-    assert (first["rating"], first["minor"], first["marked"], first["started (UTC)"]) == (
-        *("60.0", "1"),
-        *("😀 (minor)", "1970-01-01 00:00:10"),
-    )
-    assert (second["person"], second["other system"], second["verdict"], second["comment"]) == (
-        *("'=eve", "B"),
-        *("B", "'@x"),
-    )
+    first, second, third = rows_of(replace(CAMPAIGN, submissions=submissions), tmp_path)
+    wanted = {"rating": "60.0", "minor": "1", "marked": "😀 (minor)", "started (UTC)": "1970-01-01 00:00:10"}
+    assert {key: first[key] for key in wanted} == wanted
+    wanted = {"person": "'=eve", "other system": "B", "verdict": "B", "comment": "'@x"}
+    assert {key: second[key] for key in wanted} == wanted
     assert (third["system"], third["written"]) == ("B", "'+49 30")
 
 
-def test_other_exports_stay_raw(tmp_path: Path) -> None:
-    file = replace(CAMPAIGN, submissions=(sofa("=cmd()", 1, "@A", source="+1"),))
-    write_content(tmp_path / "c.jsonl", "campaign", Content(campaign=file, records=[]))
-    assert read_content(tmp_path / "c.jsonl").campaign == file
-
-
-def test_a_text_that_is_too_long_for_a_cell_is_cut_and_counted(tmp_path: Path) -> None:
-    file = replace(CAMPAIGN, submissions=(sofa("zoe", 4, "A", records=(), edited="x" * 40_000),))
-    lost = write_content(tmp_path / "s.csv", "spreadsheet", Content(campaign=file, records=[]))
+def test_other_exports_stay_raw_and_a_text_that_is_too_long_for_a_cell_is_cut_and_counted(
+    tmp_path: Path,
+) -> None:
+    odd = sofa("=cmd()", 1, "@A", source="+1", edited="x" * 40_000)
+    content: Content[Record] = Content(campaign=replace(CAMPAIGN, submissions=(odd,)), records=[])
+    write_content(tmp_path / "c.jsonl", "campaign", content)
+    assert read_content(tmp_path / "c.jsonl").campaign == content.campaign
+    lost = write_content(tmp_path / "s.csv", "spreadsheet", content)
     assert lost == {"ends of texts that are too long for a cell": 1}
 
 
@@ -321,25 +294,17 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def annotation(**fields: Any) -> Annotation:
-    shared: dict[str, Any] = {"lp": "en-de", "segment": "1", "system": "A", "annotator": "ann"}
-    return Annotation(**{**shared, "protocol": "esa", "rating": 80, **fields})
+    about: dict[str, Any] = {"lp": "en-de", "segment": "1", "system": "A", "annotator": "ann", "rating": 80}
+    return Annotation(**(about | {"protocol": "esa"} | fields))
 
 
 def submission(**fields: Any) -> Submission:
-    record = annotation(annotator=fields.get("person", "ann"))
-    shared: dict[str, Any] = {
-        "person": "ann",
-        "protocol": "esa",
-        "kind": "original",
-        "lp": "en-de",
-        "segment": "1",
-        "source": "A red sofa.",
-        "texts": {"A": "Ein rotes Sofa."},
-        "records": (record,),
-    }
-    return Submission(**{**shared, **fields})
+    about: dict[str, Any] = {"lp": "en-de", "segment": "1", "protocol": "esa", "kind": "original"}
+    about |= {"person": "ann", "source": "A red sofa.", "texts": {"A": "Ein rotes Sofa."}} | fields
+    return Submission(**({"records": (annotation(annotator=about["person"]),)} | about))
 
 
+FAILED = Failure(lp="en-de", segment="1", systems=("A",), annotator="x", protocol="esa", reason="refused")
 FILE = CampaignFile(name="autumn", protocol="esa", submissions=(submission(), submission(person="ben")))
 
 
@@ -365,8 +330,10 @@ def test_submissions_are_read_one_at_a_time() -> None:
 
 
 def test_submissions_that_stand_nowhere_are_written_as_they_come() -> None:
-    write_campaign_file(Path("c.jsonl"), replace(FILE, submissions=()), iter(FILE.submissions))
-    assert read_campaign_file(Path("c.jsonl")) == FILE
+    omission = ErrorSpan(severity="minor", category="accuracy/omission", match="unplaced")
+    file = replace(FILE, submissions=(*FILE.submissions, submission(given={"A": (omission,)})))
+    write_campaign_file(Path("c.jsonl"), replace(file, submissions=()), iter(file.submissions))
+    assert read_campaign_file(Path("c.jsonl")) == file
 
 
 @pytest.mark.parametrize(
@@ -383,6 +350,7 @@ def test_submissions_that_stand_nowhere_are_written_as_they_come() -> None:
         (1, {"is_last": 1}, "'is_last' must be true or false, got 1"),
         (1, {"records": {}}, "'records' must be a list"),
         (1, {"records": [{"kind": "guess"}]}, "a record is an object with"),
+        (1, {"records": [record_to_json(FAILED)]}, "never a failure"),
         (1, {"texts": {"A": None}}, "'texts' must hold texts, got None"),
         (1, {"given": {"A": {}}}, "'given' must hold lists of spans"),
         (1, {"given": {"A": [{"severity": "odd"}]}}, "severity must be one of"),
@@ -402,17 +370,6 @@ def test_a_line_that_is_none_is_refused_with_its_number(
     assert f"bad.jsonl line {line + 1}" in str(refused.value)
 
 
-def test_a_failure_is_no_submission() -> None:
-    value = submission_to_json(submission())
-    failure = Failure(
-        lp="en-de", segment="1", systems=("A",), annotator="x", protocol="esa", reason="refused"
-    )
-    from adjudge.store.json_lines import record_to_json
-
-    with pytest.raises(DataError, match="never a failure"):
-        submission_from_json({**value, "records": [record_to_json(failure)]})
-
-
 @pytest.mark.parametrize(
     "text", ["", "[]", '{"a": NaN}', "[" * 100_000, '{"schema": "\\ud800"}', '{"a": 1, "a": 2}', "\udcff"]
 )
@@ -422,16 +379,16 @@ def test_what_is_no_campaign_is_refused(text: str) -> None:
         read_campaign_file(Path("bad.jsonl"))
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), (1, 2), {1: 2}, object()])
-def test_what_json_would_change_is_not_written(value: object) -> None:
-    with pytest.raises(DataError, match="must be plain JSON"):
-        write_campaign_file(Path("c.jsonl"), replace(FILE, submissions=(submission(more={"x": value}),)))
-    assert not Path("c.jsonl").exists()
-
-
-def test_half_a_surrogate_pair_is_not_written() -> None:
-    with pytest.raises(DataError, match="half a surrogate pair"):
-        write_campaign_file(Path("c.jsonl"), replace(FILE, submissions=(submission(source="\ud83d"),)))
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        *(({"more": {"x": value}}, "plain JSON") for value in (float("nan"), (1, 2), {1: 2}, object())),
+        ({"source": "\ud83d"}, "half a surrogate pair"),
+    ],
+)
+def test_what_json_would_change_is_not_written(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        write_campaign_file(Path("c.jsonl"), replace(FILE, submissions=(submission(**fields),)))
     assert not Path("c.jsonl").exists()
 
 
@@ -445,6 +402,13 @@ def test_a_time_that_is_no_number_is_refused(field: str, value: float) -> None:
 # What counts...
 
 
+def read_of(submissions: list[Submission]) -> tuple[Sequence[Record], Counter[str]]:
+    """Records and counts of a file that is read as judgements."""
+    write_campaign_file(Path("c.jsonl"), replace(FILE, submissions=tuple(submissions)))
+    found = read_content(Path("c.jsonl"))
+    return found.records, Counter(found.met)
+
+
 def test_checks_tutorials_and_earlier_submissions_do_not_count() -> None:
     drawn = [
         submission(kind="tutorial"),
@@ -453,13 +417,11 @@ def test_checks_tutorials_and_earlier_submissions_do_not_count() -> None:
         submission(records=(annotation(rating=70),)),
         submission(kind="control", person="ben"),
     ]
-    final, met = final_records(drawn)
-    assert [(r.annotator, r.rating) for r in final if isinstance(r, Annotation)] == [("ann", 70), ("ben", 80)]
-    assert met == Counter({
-        "submissions of kind tutorial": 1,
-        "submissions of kind check": 1,
-        "submissions submitted again": 1,
-    })  # fmt: skip
+    counts = {"of kind tutorial": 1, "of kind check": 1, "submitted again": 1}
+    for final, met in (final_records(drawn), read_of(drawn)):
+        found = [(r.annotator, r.rating) for r in final if isinstance(r, Annotation)]
+        assert found == [("ann", 70), ("ben", 80)]
+        assert met == {f"submissions {what}": number for what, number in counts.items()}
 
 
 @pytest.mark.parametrize(
@@ -480,13 +442,10 @@ def test_a_later_pass_replaces_an_earlier_one(kinds: Any, counting: tuple[int, .
 
 
 def test_a_pair_decided_again_replaces_the_pair_however_its_sides_stood() -> None:
-    def preference(a: str, b: str, criterion: str) -> Preference:
-        return Preference(
-            lp="en-de", segment="1", systems=(a, b), annotator="x", criterion=criterion, verdict="A"
-        )
-
-    first = submission(records=(preference("A", "B", "style"), preference("A", "B", "fluency")))
-    again = submission(kind="again", records=(preference("B", "A", "style"),))
+    about: dict[str, Any] = {"lp": "en-de", "segment": "1", "annotator": "x", "verdict": "A"}
+    style = Preference(**about, systems=("A", "B"), criterion="style")
+    first = submission(records=(style, replace(style, criterion="fluency")))
+    again = submission(kind="again", records=(replace(style, systems=("B", "A")),))
     final, _ = final_records([first, again])
     assert [(r.systems, r.criterion) for r in final if isinstance(r, Preference)] == [
         (("A", "B"), "fluency"),
@@ -519,10 +478,3 @@ def test_a_segment_with_two_texts_is_refused(change: dict[str, Any]) -> None:
         campaign_test_set(
             replace(FILE, submissions=(submission(), submission(person="ben", task=1, **change)))
         )
-
-
-def test_a_span_without_a_place_comes_back() -> None:
-    span = ErrorSpan(severity="minor", category="accuracy/omission", match="unplaced")
-    file = replace(FILE, submissions=(submission(given={"A": (span,)}),))
-    write_campaign_file(Path("c.jsonl"), file)
-    assert read_campaign_file(Path("c.jsonl")) == file

@@ -162,25 +162,23 @@ def test_lines_without_ids_need_the_texts_that_they_are_about(tmp_path: Path) ->
         read_content(path)
 
 
+FAILURE = Failure(lp="en-de", segment="1", systems=("A",), annotator="mqm", protocol="mqm", reason="empty")
+
+
 @pytest.mark.parametrize(
-    ("form", "lost"),
+    ("form", "records", "lost"),
     [
-        ("jsonl", {"judgements": 3}),
-        ("records", {"texts": 3}),
-        ("mqm-tsv", {"translations that nobody judged": 3, "texts of references": 3}),
+        ("jsonl", MARKED, {"judgements": 3}),
+        ("records", MARKED, {"texts": 3}),
+        ("mqm-tsv", MARKED, {"translations that nobody judged": 3, "texts of references": 3}),
+        ("mtme-ratings", [*MARKED[1:], FAILURE], {"failures": 1}),
     ],
 )
-def test_what_a_format_has_no_place_for_is_counted(tmp_path: Path, form: str, lost: dict[str, int]) -> None:
-    content = Content(test_set=SET, records=MARKED)
-    assert write_content(tmp_path / "out", form, content) == lost
-
-
-def test_failures_are_counted_where_they_have_no_place(tmp_path: Path) -> None:
-    failure = Failure(
-        lp="en-de", segment="1", systems=("A",), annotator="mqm", protocol="mqm", reason="empty"
-    )
-    content = Content(test_set=SET, records=[*MARKED[1:], failure])
-    assert write_content(tmp_path / NAMES["mtme-ratings"], "mtme-ratings", content) == {"failures": 1}
+def test_what_a_format_has_no_place_for_is_counted(
+    tmp_path: Path, form: str, records: list[Record], lost: dict[str, int]
+) -> None:
+    path = tmp_path / NAMES[form]
+    assert write_content(path, form, Content(test_set=SET, records=records)) == lost
 
 
 # What is there already...
@@ -202,8 +200,9 @@ def test_nothing_is_replaced_without_being_asked_to(tmp_path: Path, form: str) -
 
 
 def test_a_folder_that_holds_anything_else_is_never_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    write_content(path, "mtme", Content(test_set=SET))
+    (path := tmp_path / "out").mkdir()
+    write_content(path, "mtme", Content(test_set=SET))  # an empty folder is written into
+    assert (path / "sources" / "en-de.txt").exists()
     (path / "human-scores").mkdir()
     with pytest.raises(UsageError, match="also holds 'human-scores', which is no part of mtme"):
         write_content(path, "mtme", Content(test_set=SET), force=True)
@@ -216,12 +215,6 @@ def test_a_folder_is_not_replaced_by_a_file_nor_a_file_by_a_folder(
     make(tmp_path / "out")
     with pytest.raises(UsageError, match="choose another name"):
         write_content(tmp_path / "out", form, Content(test_set=SET), force=True)
-
-
-def test_an_empty_folder_is_written_into(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    write_content(tmp_path / "out", "mtme", Content(test_set=SET))
-    assert (tmp_path / "out" / "sources" / "en-de.txt").exists()
 
 
 def test_a_refused_folder_leaves_the_old_one_and_is_named_by_its_own_name(tmp_path: Path) -> None:

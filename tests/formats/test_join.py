@@ -49,6 +49,16 @@ def texts(change: Callable[[Segment], Segment] = lambda segment: segment) -> Tes
     )
 
 
+def made_of(test_set: TestSet, **fields: Any) -> TestSet:
+    """The test set with the same change in every segment."""
+    return TestSet(name=test_set.name, segments=tuple(replace(s, **fields) for s in test_set))
+
+
+def said_of(name: str, test_set: TestSet) -> Judgements:
+    """Judgements of every translation, with its texts."""
+    return Judgements(name=name, records=tuple(judged(test_set, name)), test_set=test_set)
+
+
 def other_source(segment: Segment) -> Segment:
     return replace(segment, source="Other.") if (segment.lp, segment.segment) == ("zh-en", "7") else segment
 
@@ -124,16 +134,10 @@ def arguments(tmp_path: Path) -> Callable[..., list[str]]:
             "set": tmp_path / "set.jsonl",
             "out": tmp_path / "page.html",
         }
-        adjudge_write(places["set"], texts())
+        write_test_set(places["set"], texts())
         return [*verb.split(), *(word.format(**places) for word in pattern)]
 
     return words
-
-
-def adjudge_write(path: Path, test_set: TestSet) -> None:
-    from adjudge.store.json_lines import write_test_set
-
-    write_test_set(path, test_set)
 
 
 @pytest.mark.parametrize("change", [other_source, other_translation])
@@ -178,17 +182,7 @@ def test_what_is_left_out_is_counted_and_in_no_number(tmp_path: Path) -> None:
 def test_texts_that_differ_only_in_blanks_line_ends_and_composition_are_one() -> None:
     plain, odd = "Café\nau lait", "  Cafe\u0301\r\nau lait \n"
     assert digest_of(plain) == digest_of(odd) != digest_of("Café au lait")
-
-    def changed(segment: Segment) -> Segment:
-        return replace(segment, source=odd if segment.segment == "3" else segment.source)
-
-    def same(segment: Segment) -> Segment:
-        return replace(segment, source=plain if segment.segment == "3" else segment.source)
-
-    sides = [
-        Judgements(name=n, records=tuple(judged(t, n)), test_set=t)
-        for n, t in (("a", texts(same)), ("b", texts(changed)))
-    ]
+    sides = [said_of(name, made_of(texts(), source=text)) for name, text in (("a", plain), ("b", odd))]
     assert put_together(sides, "translations").notes == []
 
 
@@ -199,7 +193,7 @@ def test_whatever_differs_is_counted_with_texts_and_with_digests(places: set[tup
         return replace(segment, source="Other." if is_other else segment.source)
 
     one, other = texts(), texts(changed)
-    with_texts = Judgements(name="one", records=tuple(judged(one, "a")), test_set=one)
+    with_texts = said_of("one", one)
     by_digest = Judgements(
         name="other",
         records=tuple(
@@ -214,19 +208,9 @@ def test_whatever_differs_is_counted_with_texts_and_with_digests(places: set[tup
     assert not places or notes[0].startswith(f"{len(places)} of 200 segments of one and other")
 
 
-def test_inputs_without_texts_are_joined_by_name_and_named(tmp_path: Path) -> None:
-    bare, whole = tmp_path / "bare.jsonl", written(tmp_path / "whole.jsonl", texts(), "ann")
-    write_records(bare, judged(texts(other_source), "ben", "da-sqm"))
-    found = adjudge.compare(bare, whole, systems=("A", "B"))
-    assert found.notes[-1] == f"Texts could not be compared: {bare} has none."
-
-
 def test_a_message_shows_where_it_cuts_a_text_and_whose_text_is_not_there(tmp_path: Path) -> None:
-    def long(segment: Segment) -> Segment:
-        return replace(segment, source=segment.source * 20)
-
     path = written(tmp_path / "other.jsonl", texts(), "ann")
-    whole = Judgements(name="whole", records=tuple(judged(texts(), "ann")), test_set=texts(long))
+    whole = said_of("whole", texts(lambda segment: replace(segment, source=segment.source * 20)))
     with pytest.raises(UsageError) as told:
         put_together([whole, read_judgements(path)], "sources")
     cut = ("Source 0, en-de." * 20)[:79] + "…"
@@ -234,10 +218,7 @@ def test_a_message_shows_where_it_cuts_a_text_and_whose_text_is_not_there(tmp_pa
 
 
 def test_two_inputs_of_one_name_are_told_apart() -> None:
-    sides = [
-        Judgements(name="chrf", records=tuple(judged(t, "chrf")), test_set=t)
-        for t in (texts(), texts(other_source))
-    ]
+    sides = [said_of("chrf", t) for t in (texts(), texts(other_source))]
     with pytest.raises(UsageError, match=r"of chrf \(input 1\) and chrf \(input 2\) has"):
         put_together(sides, "sources")
     bare = [replace(side, test_set=None) for side in sides]
@@ -247,6 +228,17 @@ def test_two_inputs_of_one_name_are_told_apart() -> None:
 
 
 HEADING = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
+
+
+def texts_by_a(*rows: tuple[str, str, str, str]) -> TestSet:
+    """A test set of rows of language pair, name, source and A's translation."""
+    return TestSet(
+        name="texts",
+        segments=tuple(
+            Segment(lp=lp, segment=name, source=source, translations={"A": text})
+            for lp, name, source, text in rows
+        ),
+    )
 
 
 def table_of(form: str, folder: Path, test_set: TestSet, lp: str) -> Path:
@@ -296,7 +288,7 @@ def test_a_table_with_other_texts_is_refused_or_left_out_where_it_is_measured(
         )
         return segment if other is None else replace(segment, translations=other)
 
-    adjudge_write(tmp_path / "set.jsonl", texts())
+    write_test_set(tmp_path / "set.jsonl", texts())
     one = written(tmp_path / "one.jsonl", texts(), "ann")
     given = {"--gold": one, "--scores": one, role: table_of(form, tmp_path, texts(changed), lp)}
     words = ["meta", tmp_path / "set.jsonl", "--lp", lp, *(word for pair in given.items() for word in pair)]
@@ -313,7 +305,7 @@ def test_a_table_with_other_texts_is_refused_or_left_out_where_it_is_measured(
 def test_scores_without_texts_are_measured_and_a_note_says_that_nobody_compared_their_texts(
     lp: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    adjudge_write(tmp_path / "set.jsonl", texts())
+    write_test_set(tmp_path / "set.jsonl", texts())
     one = written(tmp_path / "one.jsonl", texts(), "ann")
     lines = tmp_path / "lines"
     lines.mkdir()
@@ -345,9 +337,7 @@ def test_a_translation_that_one_input_lacks_is_no_other_text() -> None:
         return replace(segment, translations={**segment.translations, "B": " "})
 
     one, other = texts(), texts(without)
-    with_texts = [
-        Judgements(name=n, records=tuple(judged(t, n)), test_set=t) for n, t in (("a", one), ("b", other))
-    ]
+    with_texts = [said_of("a", one), said_of("b", other)]
     by_digest = [
         replace(
             side,
@@ -388,16 +378,10 @@ def test_the_records_of_a_run_and_of_a_conversion_keep_digests(tmp_path: Path) -
     assert set(line["digests"]) == {"source", "translations", "reference"}
     moved = tmp_path / "moved.jsonl"
     moved.write_bytes((tmp_path / "run" / "records.jsonl").read_bytes())
+    other = made_of(test_set, references={"ref": "Another."})
+    adjudge.run("chrf", other, out=tmp_path / "second", reference="ref")
     with pytest.raises(UsageError, match="whose reference differs"):
-        put_together([read_judgements(moved), read_judgements(written_run(tmp_path))], "sources")
-
-
-def written_run(folder: Path) -> Path:
-    def changed(segment: Segment) -> Segment:
-        return replace(segment, references={"ref": "Another."})
-
-    adjudge.run("chrf", texts(changed).select(lp="en-de", limit=2), out=folder / "second", reference="ref")
-    return folder / "second"
+        put_together([read_judgements(moved), read_judgements(tmp_path / "second")], "sources")
 
 
 _ROWS = """lp,segment,system,score,source,translation
@@ -420,13 +404,7 @@ def test_scores_with_texts_beside_them_are_held_to_those_of_the_test_set(
     file = tmp_path / name
     file.write_text(content.format(one=one, two=two), encoding="utf-8")
     segments = [("en-de", "1", "Open", "Auf"), ("en-de", "2", "Close", "Zu"), ("fr-ja", "1", "Fermer", "閉")]
-    texts = TestSet(
-        name="texts",
-        segments=tuple(
-            Segment(lp=lp, segment=name, source=source, translations={"A": translation})
-            for lp, name, source, translation in segments[: 2 if form == "comet" else 3]
-        ),
-    )
+    texts = texts_by_a(*segments[: 2 if form == "comet" else 3])
     if (one, two) == ("Open", "Zu"):
         assert len(read_judgements(file, texts=texts).records) == len(texts)
     else:
@@ -437,30 +415,23 @@ def test_scores_with_texts_beside_them_are_held_to_those_of_the_test_set(
 def test_an_mqm_tsv_is_about_the_sources_of_its_test_set(tmp_path: Path) -> None:
     file = tmp_path / "marks.tsv"
     file.write_text(
-        "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
+        f"{HEADING}"
         "A\td\t1\t1\tr1\tOpen 1 file\tÖffne <v>1</v> Datei\tAccuracy/Mistranslation\tMajor\n"
         "A\td\t2\t2\tr1\tClose it\tSchließ es\tNo-error\tNo-error\n",
         encoding="utf-8",
     )
 
     def texts(first: str) -> TestSet:
-        pairs = [("1", first, "Öffne 1 Datei"), ("2", "Close it", "Schließ es")]
-        return TestSet(
-            name="texts",
-            segments=tuple(
-                Segment(lp="en-de", segment=name, source=source, translations={"A": translation})
-                for name, source, translation in pairs
-            ),
-        )
+        return texts_by_a(("en-de", "1", first, "Öffne 1 Datei"), ("en-de", "2", "Close it", "Schließ es"))
 
     assert len(read_judgements(file, "en-de", texts("Open  1 file")).records) == 2  # WMT's lose blanks
     file.write_text(unicodedata.normalize("NFD", file.read_text()), encoding="utf-8")
     (span,) = read_judgements(file, "en-de", texts("Open 1 file")).records[0].spans  # type: ignore[union-attr]
     assert (span.start, span.text) == (6, "1")
-    with pytest.raises(UsageError, match="other texts than 1 of 2 judgements"):
-        read_judgements(file, "en-de", texts("Open 7 files"))
-    with pytest.raises(UsageError, match="other texts than 1 of 2 judgements"):
-        read_content(file, lp="en-de", test_set=texts("Open 7 files"))
+    other = texts("Open 7 files")
+    for read in (read_judgements, lambda file, lp, other: read_content(file, lp=lp, test_set=other)):
+        with pytest.raises(UsageError, match="other texts than 1 of 2 judgements"):
+            read(file, "en-de", other)
 
 
 def test_raters_edit_a_translation_and_do_not_write_another(tmp_path: Path) -> None:
@@ -479,13 +450,7 @@ def test_raters_edit_a_translation_and_do_not_write_another(tmp_path: Path) -> N
     file.write_text(HEADING + "".join(lines), encoding="utf-8")
     wrote = {"en-de": ("Er öffnet die neue Datei", "Sie schließt"), "fr-ja": ("ファイルを開け", "閉じます")}
     for lp, translations in wrote.items():
-        known = TestSet(
-            name="texts",
-            segments=tuple(
-                Segment(segment=f"{n}", lp=lp, source=f"S{n}", translations={"A": text})
-                for n, text in enumerate(translations, start=1)
-            ),
-        )
+        known = texts_by_a(*((lp, f"{n}", f"S{n}", text) for n, text in enumerate(translations, start=1)))
         with pytest.raises(UsageError, match=r"2 of 4 judgements .* segment '2'"):
             read_judgements(file, lp, known)
         whole = Judgements(name="texts", records=(), test_set=known)
@@ -516,12 +481,7 @@ def test_what_we_write_of_appraise_joins_with_the_batches_that_it_came_from(
     file = adjudge_data / "esa" / "240315rc5ESA.scores.csv"
     read = read_judgements(file)
     told = read_content(file, test_set=read.test_set, as_campaign=form not in {"records", "parquet"})
-    out = tmp_path / {
-        "records": "out.jsonl",
-        "campaign": "out.jsonl",
-        "appraise": "out.csv",
-        "pearmut": "out.jsonl",
-    }.get(form, form)
+    out = tmp_path / {"parquet": "parquet", "appraise": "out.csv"}.get(form, "out.jsonl")
     write_content(out, form, told)
     if form == "appraise":
         shutil.copy(next(file.parent.glob("batches*.json")), tmp_path)

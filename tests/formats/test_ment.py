@@ -61,21 +61,18 @@ def test_files_that_do_not_fit_each_other_are_refused(tmp_path: Path) -> None:
         ([{"references": {"A": ""}}, {}], "'A' lacks 1 segments, the first is '1'"),
     ],
 )
-def test_what_the_folder_cannot_hold_is_refused(
+def test_what_the_folder_cannot_hold_is_refused_or_counted(
     tmp_path: Path, segments: list[dict[str, Any]], message: str
 ) -> None:
-    test_set = TestSet(
-        name="t",
-        segments=tuple(Segment(segment=str(n), lp="zh-en", source="", **s) for n, s in enumerate(segments)),
-    )
+    def test_set(*segments: dict[str, Any]) -> TestSet:
+        made = (Segment(segment=str(n), lp="zh-en", source="", **s) for n, s in enumerate(segments))
+        return TestSet(name="t", segments=tuple(made))
+
     with pytest.raises(DataError, match=message):
-        write_ment_folder(tmp_path, test_set)
+        write_ment_folder(tmp_path, test_set(*segments))
     assert not list(tmp_path.iterdir())
-
-
-def test_what_the_folder_has_no_place_for_is_counted(tmp_path: Path) -> None:
-    segment = Segment(segment="x", lp="zh-en", source="", domain="d", references={"refA": ""}, meta={"a": 1})
-    assert write_ment_folder(tmp_path, TestSet(name="t", segments=(segment,))) == {
+    odd = test_set({"domain": "d", "references": {"refA": ""}, "meta": {"a": 1}})
+    assert write_ment_folder(tmp_path, odd) == {
         "segment ids became line numbers": 1,
         "segments lost document or domain": 1,
         "segments lost what stood in meta": 1,

@@ -14,7 +14,6 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.mtme import (
     NO_TRANSLATION,
-    ScoreFile,
     find_lps,
     find_score_files,
     find_test_set,
@@ -48,6 +47,12 @@ SMALL = {
 }
 
 
+TORN = {
+    **dict.fromkeys(SMALL, "a\nb\nc\n"),
+    "documents/en-de.docs": "n\td1\nn\td2\nn\td1\n",
+}
+
+
 def test_a_folder_is_read_with_line_numbers_as_ids(tmp_path: Path) -> None:
     test_set = read_mtme(put(tmp_path / "wmt99", SMALL))
     assert test_set.name == "wmt99"
@@ -68,10 +73,13 @@ def test_a_folder_is_read_with_line_numbers_as_ids(tmp_path: Path) -> None:
 
 
 def test_a_system_without_an_output_is_absent_and_an_empty_output_is_empty(tmp_path: Path) -> None:
-    outputs = {"system-outputs/en-de/A.1.txt": f"\n{NO_TRANSLATION}\n"}
-    first, second = read_mtme(put(tmp_path, SMALL | outputs))
+    outputs = {"A.1": f"\n{NO_TRANSLATION}\n", "B": "\ufeffHallo\nAde\n"}
+    first, second = read_mtme(
+        put(tmp_path, SMALL | {f"system-outputs/en-de/{k}.txt": v for k, v in outputs.items()})
+    )
     assert first.translations["A.1"] == ""
     assert "A.1" not in second.translations
+    assert first.translations["B"] == "\ufeffHallo", "a byte-order mark is text, since offsets count it"
 
 
 def test_a_folder_with_several_language_pairs_asks_for_one(tmp_path: Path) -> None:
@@ -103,6 +111,7 @@ def test_a_folder_of_two_language_pairs_comes_back_pair_by_pair(tmp_path: Path) 
         ({"documents/en-de.docs": "news\tdoc1\n"}, r"en-de\.docs has 1 lines, .* has 2"),
         ({"documents/en-de.docs": "doc1\ndoc1\n"}, r"wanted DOMAIN<TAB>DOCUMENT, got 'doc1'.*line 1"),
         ({"documents/en-de.docs": "a\tb\tc\na\tb\n"}, "wanted DOMAIN<TAB>DOCUMENT"),
+        (TORN, "segments of document 'd1' do not stand together"),
     ],
 )
 def test_files_that_do_not_fit_each_other_are_refused(
@@ -112,22 +121,11 @@ def test_files_that_do_not_fit_each_other_are_refused(
         read_mtme(put(tmp_path, SMALL | files))
 
 
-def test_a_torn_document_is_refused(tmp_path: Path) -> None:
-    files = {"sources/en-de.txt": "a\nb\nc\n", "documents/en-de.docs": "n\td1\nn\td2\nn\td1\n"}
-    with pytest.raises(DataError, match="segments of document 'd1' do not stand together"):
-        read_mtme(put(tmp_path, files))
-
-
 def test_documents_may_be_missing_or_separated_by_a_blank(tmp_path: Path) -> None:
     (segment,) = read_mtme(put(tmp_path, {"sources/en-de.txt": "a\n"}))
     assert (segment.document, segment.domain) == ("", "")
     (segment,) = read_mtme(put(tmp_path, {"documents/en-de.docs": "news doc 1\n"}))
     assert (segment.document, segment.domain) == ("doc 1", "news")
-
-
-def test_a_byte_order_mark_is_text_since_offsets_count_it(tmp_path: Path) -> None:
-    path = put(tmp_path, SMALL | {"system-outputs/en-de/B.txt": "\ufeffHallo\nAde\n"})
-    assert read_mtme(path).segments[0].translations["B"] == "\ufeffHallo"
 
 
 def test_another_folder_is_not_in_this_layout(tmp_path: Path) -> None:
@@ -167,31 +165,27 @@ def test_what_the_layout_has_no_place_for_is_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("segment", "message"),
+    ("changes", "message"),
     [
-        ({"source": "a\nb"}, "line end inside a segment"),
-        ({"translations": {"A": NO_TRANSLATION}}, "means a missing translation"),
-        ({"translations": {"a/b": "x"}}, "cannot be the name of a file"),
-        ({"references": {"ref-A": "x"}}, "no '.' and no '-', got 'ref-A'"),
-        ({"references": {"src": "x"}}, "got 'src'"),
-        ({"document": "a\tb"}, "a tab in domain or document"),
+        ([{"source": "a\nb"}], "line end inside a segment"),
+        ([{"translations": {"A": NO_TRANSLATION}}], "means a missing translation"),
+        ([{"translations": {"a/b": "x"}}], "cannot be the name of a file"),
+        ([{"references": {"ref-A": "x"}}], "no '.' and no '-', got 'ref-A'"),
+        ([{"references": {"src": "x"}}], "got 'src'"),
+        ([{"document": "a\tb"}], "a tab in domain or document"),
+        ([{"document": name} for name in "xyx"], "do not stand together"),
     ],
 )
 def test_what_the_layout_cannot_hold_is_refused_before_anything_is_written(
-    tmp_path: Path, segment: dict[str, Any], message: str
+    tmp_path: Path, changes: list[dict[str, Any]], message: str
 ) -> None:
-    values: dict[str, Any] = {"segment": "1", "lp": "en-de", "source": "a"} | segment
-    with pytest.raises(DataError, match=re.escape(message) if "'.'" in message else message):
-        write_mtme(tmp_path, TestSet(name="t", segments=(Segment(**values),)))
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_torn_document_is_not_written(tmp_path: Path) -> None:
     segments = tuple(
-        Segment(segment=str(n), lp="en-de", source="a", document=d) for n, d in enumerate(("x", "y", "x"))
+        Segment(**{"segment": str(n), "lp": "en-de", "source": "a", **change})
+        for n, change in enumerate(changes, start=1)
     )
-    with pytest.raises(DataError, match="do not stand together"):
+    with pytest.raises(DataError, match=re.escape(message)):
         write_mtme(tmp_path, TestSet(name="t", segments=segments))
+    assert not list(tmp_path.iterdir())
 
 
 # Scores...
@@ -199,6 +193,7 @@ def test_a_torn_document_is_not_written(tmp_path: Path) -> None:
 
 def test_score_files_are_found_with_name_reference_and_level(tmp_path: Path) -> None:
     names = [
+        "human-scores/en-de.seg.score",
         "human-scores/en-de.mqm.seg.score",
         "human-scores/en-de.mqm.sys.score",
         "human-scores/en-de.wmt-z.v2.domain.score",
@@ -214,8 +209,12 @@ def test_score_files_are_found_with_name_reference_and_level(tmp_path: Path) -> 
     ]
     path = put(tmp_path, SMALL | dict.fromkeys([*names, *others], ""))
     found = find_score_files(path, "en-de")
-    assert [file.path.relative_to(path).as_posix() for file in found] == [*names[:3], *sorted(names[3:])]
+    assert [file.path.relative_to(path).as_posix() for file in found] == [
+        *sorted(names[:4]),
+        *sorted(names[4:]),
+    ]
     assert {file[1:] for file in found} == {
+        ("gold", "", "", "seg"),
         ("gold", "mqm", "", "seg"),
         ("gold", "mqm", "", "sys"),
         ("gold", "wmt-z.v2", "", "domain"),
@@ -224,12 +223,6 @@ def test_score_files_are_found_with_name_reference_and_level(tmp_path: Path) -> 
         ("metric", "multi", "refA.refB", "seg"),
         ("metric", "bare", "", "seg"),
     }
-
-
-def test_the_scores_of_ment_have_no_name(tmp_path: Path) -> None:
-    path = put(tmp_path, SMALL | {"human-scores/en-de.seg.score": ""})
-    (file,) = find_score_files(path, "en-de")
-    assert file == ScoreFile(path / "human-scores" / "en-de.seg.score", "gold", "", "", "seg")
 
 
 # Error spans and ratings of mt-metrics-eval.
@@ -268,10 +261,54 @@ def rating(*errors: dict[str, Any]) -> str:
     return json.dumps({"errors": errors})
 
 
-def read_one(folder: Path, **change: Any) -> tuple[ErrorSpan, Annotation, dict[str, int]]:
-    file = read_ratings(write(folder, f"A\t{rating(ERROR | change)}", "A\tNone"), SET)
+NO_PLACE = {"start": None, "end": None, "text": "", "match": "unplaced"}
+WEIGHTS = "errors whose stated score is not that of mqm-google weights"
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted", "flags", "met"),
+    [
+        ({"start": 8, "end": 13, "is_source_error": True}, {"side": "source", "text": "world"}, (), ""),
+        (
+            {"category": "style/unnatural or awkward", "severity": "minor", "score": 1},
+            {"category": "style/awkward", "label": "style/unnatural or awkward"},
+            (),
+            "",
+        ),
+        (
+            {"category": "accuracy/vibes"},
+            {"category": None, "label": "accuracy/vibes"},
+            ("category_unknown",),
+            "categories that no year has, kept as label",
+        ),
+        *(
+            (
+                {"start": start, "end": end},
+                {**NO_PLACE, "note": f"offsets {start} to {end}"},
+                ("span_bad_offsets",),
+                "errors whose offsets are no place in their text",
+            )
+            for start, end in ((-1, 5), (5, 4), (0, 99))
+        ),
+        (
+            {"start": 5, "end": 5},
+            {"start": 5, "end": 5, "text": ""},
+            ("span_empty",),
+            "errors recorded without marked words (start is end), which count all the same",
+        ),
+        ({"score": 25}, {"severity": "major"}, (), WEIGHTS),
+        ({"category": "source issue", "score": 0}, {"severity": "major"}, (), ""),
+    ],
+)
+def test_what_an_error_says_is_kept_flagged_or_counted(
+    tmp_path: Path, change: dict[str, Any], wanted: dict[str, Any], flags: tuple[str, ...], met: str
+) -> None:
+    file = read_ratings(write(tmp_path, f"A\t{rating(ERROR | change)}", "A\tNone"), SET)
     (record,) = file.records
-    return record.spans[0], record, dict(file.met)
+    (span,) = record.spans
+    assert {key: getattr(span, key) for key in wanted} == wanted
+    assert record.flags == flags
+    assert file.met == ({met: 1} if met else {})
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
@@ -281,14 +318,15 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
 
 
 def test_a_line_is_a_judgement_and_none_is_no_judgement(tmp_path: Path) -> None:
-    path = write(tmp_path, "B\tNone", f"B\t{rating()}", f"A\t{rating(ERROR)}", "A\tNone")
+    path = write(tmp_path, "B\tNone", f"B\t{rating()}\tannotator7", f"A\t{rating(ERROR)}", "A\tNone")
     file = read_ratings(path, SET)
-    shared: dict[str, Any] = {"lp": "en-de", "annotator": "mqm.rater1", "protocol": "mqm", "document": "d"}
+    shared: dict[str, Any] = {"lp": "en-de", "protocol": "mqm", "document": "d"}
     assert file.records == (
-        Annotation(segment="y", system="B", **shared),
+        Annotation(segment="y", system="B", annotator="annotator7", **shared),
         Annotation(
             segment="x",
             system="A",
+            annotator="mqm.rater1",
             spans=(
                 ErrorSpan(start=6, end=7, text="😀", category="accuracy/mistranslation", severity="major"),
             ),
@@ -296,50 +334,6 @@ def test_a_line_is_a_judgement_and_none_is_no_judgement(tmp_path: Path) -> None:
         ),
     )
     assert not file.met
-
-
-def test_a_source_error_is_placed_in_the_source(tmp_path: Path) -> None:
-    span, _, _ = read_one(tmp_path, start=8, end=13, is_source_error=True)
-    assert (span.side, span.text) == ("source", "world")
-
-
-def test_the_third_column_is_the_rater(tmp_path: Path) -> None:
-    file = read_ratings(write(tmp_path, f"A\t{rating()}\tannotator7", f"A\t{rating()}"), SET)
-    assert [record.annotator for record in file.records] == ["annotator7", "mqm.rater1"]
-
-
-def test_the_label_is_kept_where_it_is_not_ours(tmp_path: Path) -> None:
-    span, _, _ = read_one(tmp_path, category="style/unnatural or awkward", severity="minor", score=1)
-    assert (span.category, span.label) == ("style/awkward", "style/unnatural or awkward")
-
-
-def test_a_category_that_no_year_has_is_kept_and_counted(tmp_path: Path) -> None:
-    span, record, met = read_one(tmp_path, category="accuracy/vibes")
-    assert (span.category, span.label, record.flags) == (None, "accuracy/vibes", ("category_unknown",))
-    assert met == {"categories that no year has, kept as label": 1}
-
-
-@pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), (0, 99)])
-def test_offsets_that_are_no_place_in_the_text_are_flagged_and_kept_in_the_note(
-    tmp_path: Path, start: int, end: int
-) -> None:
-    span, record, met = read_one(tmp_path, start=start, end=end)
-    assert (span.start, span.match, span.note) == (None, "unplaced", f"offsets {start} to {end}")
-    assert record.flags == ("span_bad_offsets",)
-    assert met == {"errors whose offsets are no place in their text": 1}
-
-
-def test_a_mark_around_nothing_keeps_its_place_and_is_flagged(tmp_path: Path) -> None:
-    span, record, met = read_one(tmp_path, start=5, end=5)
-    assert (span.start, span.end, span.text, record.flags) == (5, 5, "", ("span_empty",))
-    assert met == {"errors recorded without marked words (start is end), which count all the same": 1}
-
-
-def test_a_score_that_is_not_that_of_the_weights_is_counted(tmp_path: Path) -> None:
-    assert read_one(tmp_path, score=25)[2] == {
-        "errors whose stated score is not that of mqm-google weights": 1
-    }
-    assert not read_one(tmp_path, category="source issue", score=0)[2]
 
 
 @pytest.mark.parametrize(
@@ -357,7 +351,7 @@ def test_an_error_that_is_none_is_refused_with_its_line(
     tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(DataError, match=rf"{message}.*line 1\)"):
-        read_one(tmp_path, **change)
+        read_ratings(write(tmp_path, f"A\t{rating(ERROR | change)}", "A\tNone"), SET)
 
 
 @pytest.mark.parametrize(
@@ -383,25 +377,14 @@ def test_spans_of_a_system_whose_text_is_not_there_have_offsets_and_no_text(tmp_
 
 
 def test_a_file_in_a_folder_finds_its_test_set(tmp_path: Path) -> None:
-    (tmp_path / "sources").mkdir()
-    (tmp_path / "human-scores").mkdir()
-    (tmp_path / "sources" / "en-de.txt").write_text("a\nb\n")
-    path = write(tmp_path / "human-scores", "A\tNone", "A\tNone")
-    found = find_test_set(path)
-    assert found is not None
-    assert (found.lps, len(found)) == (("en-de",), 2)
-    assert find_test_set(tmp_path / "en-de.mqm.seg.rating") is None
-
-
-def test_a_metric_in_a_folder_finds_its_test_set(tmp_path: Path) -> None:
-    for folder in ("sources", "human-scores", "metric-scores/en-de", "metric-scores/en-cs"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "sources" / "en-de.txt").write_text("a\nb\n")
-    found = find_test_set(tmp_path / "metric-scores" / "en-de" / "COMET-refA.seg.score")
-    assert found is not None
-    assert (found.lps, len(found)) == (("en-de",), 2)
-    assert find_test_set(tmp_path / "metric-scores" / "en-cs" / "COMET-refA.seg.score") is None
-    assert find_test_set(tmp_path / "metric-scores" / "en-de.COMET-refA.seg.score") is None
+    put(tmp_path, {"sources/en-de.txt": "a\nb\n", "human-scores/x": "", "metric-scores/en-de/x": ""})
+    metric = "COMET-refA.seg.score"
+    for name in ("human-scores/en-de.mqm.rater1.seg.rating", f"metric-scores/en-de/{metric}"):
+        found = find_test_set(tmp_path / name)
+        assert found is not None
+        assert (found.lps, len(found)) == (("en-de",), 2)
+    for name in ("en-de.mqm.seg.rating", f"metric-scores/en-cs/{metric}", f"metric-scores/en-de.{metric}"):
+        assert find_test_set(tmp_path / name) is None
 
 
 @pytest.mark.parametrize(
@@ -447,14 +430,6 @@ def test_annotations_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert read_ratings(path, SET).records == tuple(records)
 
 
-@pytest.mark.parametrize("name", ["A\nB", "A B", "A\tB", "\ufeffA"])
-def test_a_system_that_would_not_come_back_is_refused_by_name(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "en-de.mqm.seg.rating"
-    with pytest.raises(DataError, match=re.escape(f"no white space in its name, got {name!r}")):
-        write_ratings(path, [replace(JUDGED, system=name)], SET)
-    assert not path.exists()
-
-
 def test_what_the_format_cannot_hold_is_counted(tmp_path: Path) -> None:
     shared: dict[str, Any] = {"lp": "en-de", "segment": "y", "annotator": "mqm", "protocol": "mqm"}
     records: list[Record] = [
@@ -473,22 +448,24 @@ def test_what_the_format_cannot_hold_is_counted(tmp_path: Path) -> None:
     }
 
 
-def test_two_judgements_of_one_translation_need_a_choice(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"judged twice.*--annotator"):
-        write_ratings(tmp_path / "f.seg.rating", [JUDGED, replace(JUDGED, annotator="b")], SET)
-
-
 @pytest.mark.parametrize(
-    ("record", "message"),
+    ("change", "message"),
     [
-        (replace(JUDGED, segment="z"), "no segment 'z'"),
-        (replace(JUDGED, system="a b"), "no white space"),
-        (replace(JUDGED, annotator="a\tb"), "in the annotator's name"),
+        ({"segment": "z"}, "no segment 'z'"),
+        *(
+            ({"system": name}, f"no white space in its name, got {name!r}")
+            for name in ("A\nB", "A B", "A\tB", "\ufeffA")
+        ),
+        ({"annotator": "a\tb"}, "in the annotator's name"),
     ],
 )
-def test_what_no_reader_would_get_back_is_refused(tmp_path: Path, record: Annotation, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        write_ratings(tmp_path / "f.seg.rating", [record], SET)
+def test_what_no_reader_would_get_back_is_refused(
+    tmp_path: Path, change: dict[str, str], message: str
+) -> None:
+    with pytest.raises(DataError, match=re.escape(message)):
+        write_ratings(tmp_path / "f.seg.rating", [replace(JUDGED, **change)], SET)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"judged twice.*--annotator"):
+        write_ratings(tmp_path / "f.seg.rating", [JUDGED, replace(JUDGED, annotator="b")], SET)
     assert not (tmp_path / "f.seg.rating").exists()
 
 

@@ -212,6 +212,9 @@ def test_a_message_of_gettext_is_called_by_its_context_and_text(tmp_path: Path) 
     assert [first.segment, second.segment, third.segment] == ["menu|Open", "Close", "menu|Save"]
     assert long.segment.startswith("menu bar|xxx")
     assert len(long.segment) < 60
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # that two differ in case is nothing to tell
+        assert len(load(po(tmp_path, [(2, "Open", PLAIN), (7, "open", PLAIN)]), "en-de")) == 2
 
 
 def test_a_message_that_stands_twice_is_refused_as_gettext_does(tmp_path: Path) -> None:
@@ -237,150 +240,84 @@ def test_a_unit_that_shares_its_tuid_never_takes_the_name_of_another(tmp_path: P
 EMPTY = ("", " ", "\u200b", " \u2060\u00a0")
 
 
-def segments_jsonl(folder: Path, system: str, segment: str, document: str) -> Path:
-    path = folder / "x.jsonl"
-    line = {
-        "segment": segment,
-        "lp": "en-de",
-        "source": "a",
-        "translations": {system: "b"},
-        "document": document,
-    }
-    path.write_text(json.dumps(line) + "\n")
-    return path
-
-
-def records_jsonl(folder: Path, system: str, segment: str, document: str) -> Path:
-    path = folder / "x.jsonl"
-    line = {"kind": "annotation", "lp": "cs-uk", "segment": segment, "system": system, "document": document}
-    path.write_text(json.dumps(line | {"annotator": "Ann", "protocol": "da-sqm", "rating": 5}) + "\n")
-    return path
-
-
-def text_csv(folder: Path, system: str, segment: str, document: str) -> Path:
-    path = folder / "x.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([["source", system, "id", "document"], ["a", "b", segment, document]])
-    return path
-
-
-def text_xlsx(folder: Path, system: str, segment: str, document: str) -> Path:
-    path, book = folder / "x.xlsx", openpyxl.Workbook()
-    for row in (["source", system, "id", "document"], ["a", "b", segment, document]):
-        book.active.append(row)
-    book.save(path)
-    return path
-
-
-def scores_csv(folder: Path, system: str, segment: str, document: str) -> Path:
-    path = folder / "x.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(
-            [
-                ["system", "segment", "document", "score"],
-                ["Alder", "1", "d", "1"],
-                [system, segment, document, "2"],
-            ]
-        )
-    return path
-
-
-def wmt25(folder: Path, system: str, segment: str, document: str) -> Path:
-    path = folder / "x.tsv"
-    heading = (
-        *("doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id"),
-        *("source_segment", "hypothesis_segment", "reference_segment", "domain_name", "method"),
-    )
-    row = (document, segment, "en", "de", "set", system, "a", "b", "", "news", "")
-    path.write_text("\t".join(heading) + "\n" + "\t".join(row) + "\n", encoding="utf-8")
-    return path
-
-
-def mqm(folder: Path, system: str, segment: str, document: str) -> Path:
-    path = folder / "x.tsv"
-    heading = [
-        *("system", "doc", "docSegId", "globalSegId", "rater"),
-        *("source", "target", "category", "severity"),
-    ]
-    row = (system, document, "1", segment, "r1", "a", "b", "No-error", "No-error")
-    path.write_text("\t".join(heading) + "\n" + "\t".join(row) + "\n", encoding="utf-8")
-    return path
-
-
-def pearmut(folder: Path, system: str, segment: str, document: str) -> Path:
-    path = folder / "en---de.jsonl"
-    item = {"item_id": segment, "doc_id": document, "src": "a", "tgt": {system: "b"}}
-    answer = {"item": [item], "annotation": [{system: {"score": 5, "error_spans": []}}], "actions": []}
-    path.write_text(json.dumps(answer | {"user_id": "u", "item_i": 0}) + "\n")
-    return path
-
-
-def wmt26(folder: Path, system: str, segment: str, document: str) -> Path:
-    path = folder / "x.jsonl"
-    item = (
-        segment
-        if not segment.strip(" \u200b\u2060\u00a0")
-        else f"a_###_en_###_de_###_news_###_{document}_###_1"
-    )
-    path.write_text(json.dumps({"item_id": item, "src": "a", "hyps": {system: "b"}}) + "\n")
-    return path
-
-
-def fire(folder: Path, system: str, _segment: str, _document: str) -> Path:
-    path = folder / "en-de-annotation.json"
-    row = {"src": "a", "trans1": "b", "trans2": "c", "model1": system, "model2": "Birch"}
-    path.write_text(json.dumps([row]))
-    return path
-
-
-def xliff_named(folder: Path, _system: str, segment: str, document: str) -> Path:
-    path = folder / "x.xlf"
-    path.write_text(
-        f"<xliff version='1.2'><file original='{document}' source-language='en' target-language='de'><body>"
-        f"<trans-unit id='{segment}'><source>a</source><target>b</target></trans-unit></body></file></xliff>",
-        encoding="utf-8",
-    )
-    return path
-
-
-def tmx_named(folder: Path, _system: str, segment: str, _document: str) -> Path:
-    path = folder / "x.tmx"
-    path.write_text(
-        f"<tmx version='1.4'><header srclang='en'/><body><tu tuid='{segment}'><tuv xml:lang='en'><seg>a</seg>"
-        "</tuv><tuv xml:lang='de'><seg>b</seg></tuv></tu></body></tmx>",
-        encoding="utf-8",
-    )
-    return path
-
-
-Named = Callable[[Path, str, str, str], Path]
-READERS: dict[Named, str] = {
-    segments_jsonl: "system segment document",
-    records_jsonl: "system segment document",
-    text_csv: "system segment document",
-    text_xlsx: "system segment document",
-    scores_csv: "system segment document",
-    wmt25: "system segment document",
-    mqm: "system segment document",
-    pearmut: "system segment document",
-    wmt26: "system segment document",
-    fire: "system",
-    xliff_named: "segment document",
-    tmx_named: "segment",
+WMT25 = "doc_id,segment_id,source_lang,target_lang,set_id,system_id,source_segment,hypothesis_segment"
+MQM = "system,doc,docSegId,globalSegId,rater,source,target,category,severity"
+ITEM = {"item_id": "SEGMENT", "doc_id": "DOCUMENT", "src": "a", "tgt": {"SYSTEM": "b"}}
+SAID = {"item": [ITEM], "annotation": [{"SYSTEM": {"score": 5, "error_spans": []}}], "actions": []}
+JUDGED = {"kind": "annotation", "lp": "cs-uk", "annotator": "Ann", "protocol": "da-sqm", "rating": 5}
+SHOWN = {"segment": "SEGMENT", "document": "DOCUMENT"}
+PAIR = {"src": "a", "trans1": "b", "trans2": "c", "model1": "SYSTEM", "model2": "Birch"}
+XLIFF = "<xliff version='1.2'><file original='DOCUMENT' source-language='en' target-language='de'><body>"
+XLIFF += "<trans-unit id='SEGMENT'><source>a</source><target>b</target></trans-unit></body></file></xliff>"
+TMX = (
+    "<tmx version='1.4'><header srclang='en'/><body><tu tuid='SEGMENT'><tuv xml:lang='en'><seg>a</seg></tuv>"
+)
+TMX += "<tuv xml:lang='de'><seg>b</seg></tuv></tu></body></tmx>"
+READERS: dict[str, tuple[str, str]] = {
+    "texts/x.jsonl": (
+        json.dumps({"lp": "en-de", "source": "a", "translations": {"SYSTEM": "b"}} | SHOWN),
+        "system segment document",
+    ),
+    "records/x.jsonl": (json.dumps(JUDGED | SHOWN | {"system": "SYSTEM"}), "system segment document"),
+    "texts/x.csv": ("source,SYSTEM,id,document\na,b,SEGMENT,DOCUMENT\n", "system segment document"),
+    "texts/x.xlsx": ("source,SYSTEM,id,document\na,b,SEGMENT,DOCUMENT\n", "system segment document"),
+    "scores/x.csv": (
+        "system,segment,document,score\nAlder,1,d,1\nSYSTEM,SEGMENT,DOCUMENT,2\n",
+        "system segment document",
+    ),
+    "wmt25/x.tsv": (
+        f"{WMT25},reference_segment,domain_name,method\nDOCUMENT,SEGMENT,en,de,set,SYSTEM,a,b,,news,\n",
+        "system segment document",
+    ),
+    "mqm/x.tsv": (
+        f"{MQM}\nSYSTEM,DOCUMENT,1,SEGMENT,r1,a,b,No-error,No-error\n",
+        "system segment document",
+    ),
+    "pearmut/en---de.jsonl": (
+        json.dumps(SAID | {"user_id": "u", "item_i": 0}),
+        "system segment document",
+    ),
+    "wmt26/x.jsonl": (
+        json.dumps({"item_id": "SEGMENT_###_DOCUMENT", "src": "a", "hyps": {"SYSTEM": "b"}}),
+        "system segment document",
+    ),
+    "fire/en-de-annotation.json": (json.dumps([PAIR]), "system"),
+    "x.xlf": (XLIFF, "segment document"),
+    "x.tmx": (TMX, "segment"),
 }
+"""Each with one text whose names stand in capitals, and the names that it has."""
 SEEN = {"system": "Alder", "segment": "s", "document": "d"}
+
+
+def named(folder: Path, reader: str, names: dict[str, str]) -> Path:
+    """A file of a reader with these names."""
+    text, path = READERS[reader][0], folder / Path(reader).name
+    if reader.startswith("wmt26"):
+        is_named = names["segment"].strip(" \u200b\u2060\u00a0")
+        item = f"a_###_en_###_de_###_news_###_{names['document']}_###_1" if is_named else names["segment"]
+        text = text.replace("SEGMENT_###_DOCUMENT", item)
+    for kind, name in names.items():
+        text = text.replace(kind.upper(), name)
+    if path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for row in text.splitlines():
+            book.active.append(row.split(","))
+        book.save(path)
+    else:
+        path.write_text(text.replace(",", "\t") if path.suffix == ".tsv" else text, encoding="utf-8")
+    return path
 
 
 @pytest.mark.parametrize("name", EMPTY)
 @pytest.mark.parametrize(
-    ("write", "kind"), [(write, kind) for write, kinds in READERS.items() for kind in kinds.split()]
+    ("reader", "kind"), [(reader, kind) for reader, (_, kinds) in READERS.items() for kind in kinds.split()]
 )
-def test_an_empty_name_is_refused_with_its_file(tmp_path: Path, write: Named, kind: str, name: str) -> None:
-    lp = "en-de" if write in {text_csv, text_xlsx, scores_csv, mqm} else None
-    read_content(write(tmp_path, *SEEN.values()), lp=lp)
-    path = write(tmp_path, *(SEEN | {kind: name}).values())
-    is_none_given = not name and (kind == "document" or write in {xliff_named, tmx_named, mqm})
-    if is_none_given and (kind, write) != ("system", mqm):
+def test_an_empty_name_is_refused_with_its_file(tmp_path: Path, reader: str, kind: str, name: str) -> None:
+    lp = None if "csv" not in reader and reader not in {"texts/x.xlsx", "mqm/x.tsv"} else "en-de"
+    read_content(named(tmp_path, reader, SEEN), lp=lp)
+    path = named(tmp_path, reader, SEEN | {kind: name})
+    may_lack_it = kind == "document" or reader in {"x.xlf", "x.tmx", "mqm/x.tsv"}
+    if not name and may_lack_it and (kind, reader) != ("system", "mqm/x.tsv"):
         read_content(path, lp=lp)
         return
     with pytest.raises(DataError) as caught:
@@ -448,31 +385,17 @@ def test_a_word_of_two_scripts_is_told(name: str, is_told: bool) -> None:
     assert bool(caught) == is_told
 
 
-def test_messages_of_gettext_that_differ_in_case_are_nothing_to_tell(tmp_path: Path) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(load(po(tmp_path, [(2, "Open", PLAIN), (7, "open", PLAIN)]), "en-de")) == 2
-
-
 def test_two_spellings_of_one_system_in_a_segment_are_refused() -> None:
     with pytest.raises(DataError, match="stands twice, spelled in two ways"):
         Segment(segment="1", lp="en-de", source="a", translations={"e\u0301": "b", "\u00e9": "c"})
 
 
-def test_a_system_is_chosen_in_any_spelling() -> None:
-    test_set = TestSet(
-        name="x", segments=(Segment(segment="1", lp="en-de", source="a", translations={"\u00e9": "b"}),)
-    )
+def test_people_and_systems_are_chosen_in_any_spelling() -> None:
+    segment = Segment(segment="1", lp="en-de", source="a", translations={"\u00e9": "b"})
+    test_set = TestSet(name="x", segments=(segment,))
     assert test_set.select(systems=["e\u0301 "]).systems == ("\u00e9",)
-
-
-def test_people_are_chosen_in_any_spelling() -> None:
-    said = Annotation(
-        lp="en-de", segment="1", system="A", annotator="Zoe\u0308", protocol="da-sqm", rating=50
-    )
-    work = Submission(
-        person=" Zoe\u0308", protocol="da-sqm", kind="original", lp="en-de", segment="1", records=(said,)
-    )
+    said, about = annotation(annotator="Zoe\u0308"), {"lp": "en-de", "segment": "1", "protocol": "da-sqm"}
+    work = Submission(person=" Zoe\u0308", kind="original", records=(said,), **about)  # type: ignore[arg-type]
     campaign = CampaignFile(name="c", protocol="da-sqm", submissions=(work,))
     kept = of_annotator(Content(records=[said], campaign=campaign), "Zoë ")
     assert [r.annotator for r in kept.records] == [s.person for s in campaign.submissions] == ["Zoë"]

@@ -53,11 +53,8 @@ def test_every_plural_form_is_a_segment_with_the_source_it_translates(tmp_path: 
     assert [s.segment for s in found] == ["%d file[0]", "%d file[1]", "%d file[2]"]
     assert [s.source for s in found] == ["%d file", "%d files", "%d files"]
     assert [dict(s.translations) for s in found] == [{"target": "eine"}, {"target": "viele"}, {}]
-
-
-def test_a_language_without_plurals_translates_the_plural(tmp_path: Path) -> None:
-    (segment,) = load(write(tmp_path, 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] "c"\n'))
-    assert (segment.segment, segment.source) == ("a[0]", "b")
+    (one_form,) = load(write(tmp_path, 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] "c"\n'))
+    assert (one_form.segment, one_form.source) == ("a[0]", "b"), "a language without plurals"
 
 
 def test_fuzzy_and_obsolete_messages_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -89,12 +86,18 @@ def test_the_character_set_is_what_the_header_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("Hello\n", "not PO"), ("", "no message"), ('msgstr[x "a"\n', "not PO")]
+    ("text", "message"),
+    [
+        (HEAD + "Hello\n", "not PO"),
+        (HEAD, "no message"),
+        (HEAD + 'msgstr[x "a"\n', "not PO"),
+        ("", "the file is empty"),
+    ],
 )
 def test_what_is_no_po_file_is_refused_without_naming_our_copy(
     tmp_path: Path, text: str, message: str
 ) -> None:
-    path = write(tmp_path, text)
+    path = write(tmp_path, text, head="")
     with pytest.raises(DataError, match=message) as caught:
         load(path)
     assert str(caught.value).count("messages.po") == 1
@@ -117,11 +120,6 @@ def test_a_text_whose_quotes_are_not_closed_is_refused_with_its_line(
     line += HEAD.count("\n")
     with pytest.raises(DataError, match=rf"not PO: a text must stand between quotes .*\.po line {line}\)"):
         load(path)
-
-
-def test_an_empty_file_is_called_that(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="the file is empty"):
-        load(write(tmp_path, "", head=""))
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), min_size=1, max_size=20)

@@ -26,25 +26,17 @@ def wmt23(adjudge_data: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("lp", "segments", "systems", "documents", "domains"),
+    ("lp", "sizes", "domains"),
     [
-        ("en-de", 557, 14, 192, {"social": 212, "news": 139, "speech": 113, "user_review": 93}),
-        ("zh-en", 1976, 17, 179, {"news": 763, "user_review": 726, "manuals": 487}),
+        ("en-de", (557, 14, 192), {"social": 212, "news": 139, "speech": 113, "user_review": 93}),
+        ("zh-en", (1976, 17, 179), {"news": 763, "user_review": 726, "manuals": 487}),
     ],
 )
 def test_wmt23_is_read_and_written_byte_for_byte(
-    *,
-    wmt23: Path,
-    tmp_path: Path,
-    lp: str,
-    segments: int,
-    systems: int,
-    documents: int,
-    domains: dict[str, int],
+    wmt23: Path, tmp_path: Path, lp: str, sizes: tuple[int, int, int], domains: dict[str, int]
 ) -> None:
-    test_set = load(wmt23, lp)
-    assert (len(test_set), len(test_set.systems)) == (segments, systems)
-    assert len({s.document for s in test_set}) == documents
+    test_set, (_, systems, _) = load(wmt23, lp), sizes
+    assert (len(test_set), len(test_set.systems), len({s.document for s in test_set})) == sizes
     assert Counter(s.domain for s in test_set) == domains
     assert {"refA", "synthetic_ref"} <= set(test_set.systems) & set(test_set.references)
     assert all(len(s.translations) == systems for s in test_set)
@@ -64,14 +56,8 @@ def test_every_score_file_of_wmt23_fits_its_test_set(wmt23: Path) -> None:
             table = read_score_file(file.path, units=units[file.level])
             assert set(table.systems) <= set(test_set.systems)
             found[lp, file.level] += 1
-    assert found == {
-        ("en-de", "seg"): 26,
-        ("en-de", "sys"): 26,
-        ("en-de", "domain"): 26,
-        ("zh-en", "seg"): 9,
-        ("zh-en", "sys"): 9,
-        ("zh-en", "domain"): 1,
-    }
+    en_de = {("en-de", level): 26 for level in ("seg", "sys", "domain")}
+    assert found == en_de | {("zh-en", "seg"): 9, ("zh-en", "sys"): 9, ("zh-en", "domain"): 1}
 
 
 def test_gold_has_fewer_systems_than_outputs_and_says_none_where_nobody_looked(wmt23: Path) -> None:
@@ -84,36 +70,24 @@ def test_gold_has_fewer_systems_than_outputs_and_says_none_where_nobody_looked(w
 
 
 @pytest.mark.parametrize(
-    ("name", "lines", "judged", "errors", "on_source", "empty"),
+    ("name", "lines", "sizes", "empty"),
     [
-        ("en-de.mqm.merged", 7798, 5980, 19569, 1334, 17),
-        ("zh-en.mqm.rater1", 33592, 2592, 5536, 270, 9),
-        ("zh-en.mqm.rater2", 33592, 2720, 6413, 639, 0),
+        ("en-de.mqm.merged", 7798, (5980, 19569, 1334), 17),
+        ("zh-en.mqm.rater1", 33592, (2592, 5536, 270), 9),
+        ("zh-en.mqm.rater2", 33592, (2720, 6413, 639), 0),
     ],
 )
 def test_error_spans_of_wmt23_are_read_and_written_without_loss(
-    *,
-    wmt23: Path,
-    tmp_path: Path,
-    name: str,
-    lines: int,
-    judged: int,
-    errors: int,
-    on_source: int,
-    empty: int,
+    wmt23: Path, tmp_path: Path, name: str, lines: int, sizes: tuple[int, int, int], empty: int
 ) -> None:
     path = wmt23 / "human-scores" / f"{name}.seg.rating"
     test_set = find_test_set(path)
     assert test_set is not None
     file = read_ratings(path, test_set)
     spans = [span for record in file.records for span in record.spans]
-    assert (len(file.records), len(spans)) == (judged, errors)
-    assert sum(span.side == "source" for span in spans) == on_source
-    assert file.met == (
-        {"errors recorded without marked words (start is end), which count all the same": empty}
-        if empty
-        else {}
-    )
+    assert (len(file.records), len(spans), sum(span.side == "source" for span in spans)) == sizes
+    met = {"errors recorded without marked words (start is end), which count all the same": empty}
+    assert file.met == (met if empty else {})
     assert not [span for span in spans if span.category is None]
 
     assert not write_ratings(tmp_path / path.name, file.records, test_set)
@@ -177,13 +151,11 @@ def test_the_published_scores_of_other_judges_are_read(adjudge_data: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "lp", "rows", "units", "sides", "met"),
+    ("name", "sizes", "sides", "met"),
     [
         (
             "mqm_newstest2020_ende.source-errors",
-            "en-de",
-            872,
-            841,
+            (872, 841),
             {"translation": 793, "unplaced": 79},
             {
                 "marks beside a repetition of the same words": 92,
@@ -194,9 +166,7 @@ def test_the_published_scores_of_other_judges_are_read(adjudge_data: Path) -> No
         ),
         (
             "mqm_ted_zhen",
-            "zh-en",
-            5618,
-            7935,
+            (5618, 7935),
             {"translation": 5269, "source": 349},
             {
                 "marks with white space at an edge": 49,
@@ -207,19 +177,12 @@ def test_the_published_scores_of_other_judges_are_read(adjudge_data: Path) -> No
     ],
 )
 def test_mqm_files_are_read_with_their_traps_and_written_without_loss(
-    *,
-    adjudge_data: Path,
-    tmp_path: Path,
-    name: str,
-    lp: str,
-    rows: int,
-    units: int,
-    sides: dict[str, int],
-    met: dict[str, int],
+    adjudge_data: Path, tmp_path: Path, name: str, sizes: tuple[int, int], sides: Any, met: dict[str, int]
 ) -> None:
+    lp = "en-de" if "ende" in name else "zh-en"
     file = read_mqm_tsv(adjudge_data / "mqm-tsv" / f"{name}.tsv", lp)
     spans = [span for record in file.records for span in record.spans]
-    assert (len(spans), len(file.records)) == (rows, units)
+    assert (len(spans), len(file.records)) == sizes
     assert Counter("unplaced" if s.start is None else s.side for s in spans) == sides
     assert file.met == met
     assert not [span for span in spans if span.category is None]

@@ -220,27 +220,7 @@ def test_every_honest_spelling_gives_the_same_table(tmp_path: Path, text: str) -
 
 @pytest.mark.parametrize(
     "number",
-    [
-        "nan",
-        "NaN",
-        "inf",
-        "-Infinity",
-        "1_0",
-        "९५",
-        "１",
-        "0x1p3",
-        "1e999",
-        "--1",
-        "1,5",
-        "none",
-        "null",
-        "true",
-        "false",
-        '"1"',
-        "[1]",
-        "{}",
-        "",
-    ],
+    ["nan", "-Infinity", "1_0", "९५", "１", "0x1p3", "1e999", "--1", "1,5", "none", "true", '"1"', ""],
 )
 def test_what_is_no_plain_finite_number_is_refused_with_its_line(tmp_path: Path, number: str) -> None:
     with pytest.raises(DataError, match=r"m\.seg\.score line 2\)"):
@@ -273,6 +253,7 @@ def test_of_a_line_without_end_the_beginning_is_shown(tmp_path: Path, text: str)
         ("A\t1\r\nA\t2\r\nB\t3\r\nB\t4\r\n", "m.seg.score"),
         ("A\t1\nB\t3\n", "m.sys.score"),
         ("1\tA\t1\n1\tB\t3\n", "m.domain.score"),
+        ("system score seg\nA -1 1\nB 2 1\n", f"a{AVERAGES}"),
     ],
 )
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, text: str, name: str) -> None:
@@ -282,31 +263,11 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, text: str, name:
     np.testing.assert_array_equal(table.values, read_score_file(write(tmp_path, text, name)).values)
 
 
-def test_a_line_separator_in_a_name_is_text(tmp_path: Path) -> None:
-    assert read_score_file(write(tmp_path, "A\u2028B\t1\nA\u2028B\t2\n")).systems == ("A\u2028B",)
-
-
-def test_names_that_contain_none_or_nan_stay_what_they_are(tmp_path: Path) -> None:
-    table = read_score_file(write(tmp_path, "None-nan\tNone\nNone-nan\t1\nnull\t2\nnull\t3\n"))
-    assert table.systems == ("None-nan", "null")
-    np.testing.assert_array_equal(table.values, [[NAN, 1], [2, 3]])
-
-
-def test_a_name_that_starts_another_one_is_its_own_system(tmp_path: Path) -> None:
-    table = read_score_file(write(tmp_path, "A\t1\nA\t2\nA-2\t3\nA-2\t4\nAA\t5\nAA\t6\n"))
-    assert table.systems == ("A", "A-2", "AA")
-
-
-def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "m.seg.score"
-    path.write_bytes(b"A\t1\n\xff\t2\n")
-    with pytest.raises(DataError, match=r"not UTF-8: byte 1 of the line is 0xff.*line 2"):
-        read_score_file(path)
-
-
-def test_systems_of_unequal_length_are_refused_with_both_counts(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="'B' has 1 scores, 'A' has 2"):
-        read_score_file(write(tmp_path, "A\t1\nA\t2\nB\t3\n"))
+def test_names_that_could_be_something_else_stay_what_they_are(tmp_path: Path) -> None:
+    names = ("None-nan", "null", "A\u2028B", "A", "A-2", "AA")
+    table = read_score_file(write(tmp_path, "".join(f"{name}\tNone\n{name}\t1\n" for name in names)))
+    assert table.systems == names
+    np.testing.assert_array_equal(table.values, [[NAN, 1]] * 6)
 
 
 def test_a_file_that_is_shorter_than_the_test_set_is_refused(tmp_path: Path) -> None:
@@ -316,17 +277,13 @@ def test_a_file_that_is_shorter_than_the_test_set_is_refused(tmp_path: Path) -> 
         read_score_file(write(tmp_path, "A\t1\nA\t2\n"), units=3)
 
 
-def test_the_level_is_told_by_the_name_and_never_guessed(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="told by its name"):
-        read_score_file(write(tmp_path, "A\t1\n", "scores.txt"))
+def test_the_level_of_another_name_may_be_said(tmp_path: Path) -> None:
     assert read_score_file(write(tmp_path, "A\t1\n", "scores.txt"), level="doc").level == "doc"
 
 
 def test_a_system_score_file_has_one_score_a_system(tmp_path: Path) -> None:
     table = read_score_file(write(tmp_path, "A\t1\nB\tNone\n", "m.sys.score"))
     assert (table.units, table.values.shape) == (("",), (2, 1))
-    with pytest.raises(DataError, match="'A' has 2 scores; a system has one"):
-        read_score_file(write(tmp_path, "A\t1\nA\t2\n", "m.sys.score"))
 
 
 def test_a_domain_score_file_has_the_domain_first(tmp_path: Path) -> None:
@@ -336,24 +293,34 @@ def test_a_domain_score_file_has_the_domain_first(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.values, [[1, NAN], [2, 4]])
 
 
+SEG, SYS, DOMAIN, AVERAGE = "m.seg.score", "m.sys.score", "m.domain.score", f"a{AVERAGES}"
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("name", "text", "message"),
     [
-        ("news\tA\t1\nspeech\tB\t2\n", "2 scores for 2 systems and 2 domains"),
-        ("news\tA\t1\nnews\tA\t2\n", "'A' has two scores for 'news'"),
-        ("A\t1\n", "wanted DOMAIN<TAB>SYSTEM<TAB>SCORE"),
-        ("", "is empty"),
+        (SEG, "A\t1\nA\t2\nB\t3\n", "'B' has 1 scores, 'A' has 2"),
+        (SEG, "A\t1\n\udcff\t2\n", r"not UTF-8: byte 1 of the line is 0xff.*line 2"),
+        *((SEG, text, "empty") for text in ("", "\n", "\r\n \n")),
+        (SYS, "A\t1\nA\t2\n", "'A' has 2 scores; a system has one"),
+        (DOMAIN, "news\tA\t1\nspeech\tB\t2\n", "2 scores for 2 systems and 2 domains"),
+        (DOMAIN, "news\tA\t1\nnews\tA\t2\n", "'A' has two scores for 'news'"),
+        (DOMAIN, "A\t1\n", "wanted DOMAIN<TAB>SYSTEM<TAB>SCORE"),
+        (DOMAIN, "", "is empty"),
+        (AVERAGE, "A -0.5 1\n", "wanted the heading"),
+        (AVERAGE, "", "wanted the heading"),
+        (AVERAGE, "system score seg\n", "no score"),
+        (AVERAGE, "system score seg\nA -0.5\n", "line 2"),
+        (AVERAGE, "system score seg\nA nan 1\n", "plain finite number"),
+        (AVERAGE, "system score seg\nA 1 1\nA 1 2\nB 1 1\n", "3 scores for 2 systems and 2 segments"),
+        ("scores.txt", "A\t1\n", "told by its name"),
     ],
 )
-def test_a_domain_score_file_with_holes_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_a_score_file_with_holes_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(DataError, match=message):
-        read_score_file(write(tmp_path, text, "m.domain.score"))
-
-
-@pytest.mark.parametrize("text", ["", "\n", "\r\n \n"])
-def test_an_empty_file_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(DataError, match="empty"):
-        read_score_file(write(tmp_path, text))
+        read_score_file(path)
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.just(NAN)
@@ -423,25 +390,3 @@ def test_average_scores_of_every_year_are_read(tmp_path: Path, text: str) -> Non
     table = read_score_file(write(tmp_path, "system mqm_avg_score seg_id\n" + text, "a.avg_seg_scores.tsv"))
     assert (table.systems, table.units) == (("A", "B"), ("1", "2"))
     np.testing.assert_array_equal(table.values, [[-0.5, NAN], [-1, 0]])
-
-
-def test_average_scores_have_no_byte_order_mark_in_their_heading(tmp_path: Path) -> None:
-    with pytest.warns(DataWarning, match=r"starts with U\+FEFF"):
-        table = read_score_file(write(tmp_path, "\ufeffsystem score seg\nA -1 1\n", f"a{AVERAGES}"))
-    assert table.systems == ("A",)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("A -0.5 1\n", "wanted the heading"),
-        ("", "wanted the heading"),
-        ("system score seg\n", "no score"),
-        ("system score seg\nA -0.5\n", "line 2"),
-        ("system score seg\nA nan 1\n", "plain finite number"),
-        ("system score seg\nA 1 1\nA 1 2\nB 1 1\n", "3 scores for 2 systems and 2 segments"),
-    ],
-)
-def test_broken_average_scores_are_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        read_score_file(write(tmp_path, text, f"a{AVERAGES}"))

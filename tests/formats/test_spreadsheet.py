@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from adjudge.cli.main import main
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import Content
 from adjudge.store.json_lines import write_records, write_test_set
+from tests.cli.calling import call
 
 TEXTS = TestSet(
     name="menu",
@@ -92,14 +92,8 @@ def test_a_preference_has_both_translations_in_its_own_order(tmp_path: Path) -> 
         "translation": "Auf",
         "other translation": "Öffne",
     }
-
-
-def test_a_verdict_that_changed_with_the_order_is_none(tmp_path: Path) -> None:
-    undecided = Preference(
-        **ABOUT, systems=("y", "x"), criterion="fluency", verdict="E", flags=("position_undecided",)
-    )
-    (row,) = rows_of(tmp_path, undecided)
-    assert (row["verdict"], row["flags"]) == ("", "position_undecided")
+    (undecided,) = rows_of(tmp_path, replace(BETTER, verdict="E", flags=("position_undecided",)))
+    assert (undecided["verdict"], undecided["flags"]) == ("", "position_undecided")
 
 
 @pytest.mark.parametrize("systems", [("x",), ("x", "y")])
@@ -111,14 +105,10 @@ def test_what_failed_is_a_row_with_its_reason_and_no_number(tmp_path: Path, syst
     assert (row["translation"], row["other translation"]) == ("Öffne", "Auf" if len(systems) > 1 else "")
 
 
-def test_errors_that_were_counted_and_not_marked_are_in_it(tmp_path: Path) -> None:
+def test_errors_that_were_counted_and_not_marked_are_in_it_also_without_texts(tmp_path: Path) -> None:
     counted = Annotation(**ABOUT, system="x", protocol="mqm", counts={"minor": 3, "critical": 1})
-    (row,) = rows_of(tmp_path, counted)
+    (row,) = rows_of(tmp_path, counted, test_set=None)
     assert [row[key] for key in ("errors", "minor", "major", "critical")] == ["4", "3", "0", "1"]
-
-
-def test_without_texts_those_columns_are_empty(tmp_path: Path) -> None:
-    (row,) = rows_of(tmp_path, FOUND, test_set=None)
     assert (row["system"], row["source"], row["translation"]) == ("x", "", "")
 
 
@@ -130,9 +120,7 @@ def test_a_test_set_without_judgements_is_no_spreadsheet(tmp_path: Path) -> None
 def test_records_become_a_spreadsheet_on_the_command_line(tmp_path: Path) -> None:
     write_records(tmp_path / "r.jsonl", [FOUND, BETTER])
     write_test_set(tmp_path / "t.jsonl", TEXTS)
-    paths = [str(tmp_path / name) for name in ("r.jsonl", "o.csv", "t.jsonl")]
-    with pytest.raises(SystemExit) as left:
-        main(["convert", *paths[:2], "--to", "spreadsheet", "--test-set", paths[2]])
-    assert not left.value.code
+    paths = [tmp_path / name for name in ("r.jsonl", "o.csv", "t.jsonl")]
+    assert call("convert", *paths[:2], "--to", "spreadsheet", "--test-set", paths[2]) == 0
     with (tmp_path / "o.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [row["translation"] for row in csv.DictReader(file)] == ["Öffne", "Auf"]

@@ -83,6 +83,7 @@ def test_rows_without_ids_are_numbered_and_empty_cells_are_no_translations(
         ([["source", "src"], ["a", "b"]], "two columns are 'source'"),
         ([["source", "A"], ["a", "b", "c"]], "row 1: 3 cells, and the heading has 2"),
         ([["source", "A"]], "no row"),
+        ([["source", "A", "score"], ["a", "b", 0.5]], "a column 'score' is of a table of scores"),
         ([["source", "id", "A"], ["a", "1", "x"], ["b", "1", "x"]], "'1' occurs twice"),
     ],
 )
@@ -129,22 +130,8 @@ def test_a_file_called_a_table_may_have_its_sources_alone(tmp_path: Path, name: 
     assert (segment.source, segment.translations) == ("Hello.", {})
 
 
-def test_a_broken_csv_is_refused_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text('source,A\na,"b"c\n')
-    with pytest.raises(DataError, match=r"not CSV: .*line 2"):
-        load(tmp_path / "x.csv", "en-de")
-
-
 def test_cells_of_a_workbook_are_texts_and_formulas_are_not_run(tmp_path: Path) -> None:
-    values = [
-        "=1+1",
-        5,
-        2.0,
-        2.5,
-        True,
-        dt.date(2026, 5, 1),
-        "_x000D_a_x005F_x_xD83D__xDE00_",
-    ]
+    values = ["=1+1", 5, 2.0, 2.5, True, dt.date(2026, 5, 1), "_x000D_a_x005F_x_xD83D__xDE00_"]
     path = write_xlsx(tmp_path, [["source", *"ABCDEFG"], ["s", *values]])
     (segment,) = load(path, "en-de")
     assert list(segment.translations.values()) == [
@@ -217,11 +204,6 @@ def test_a_column_of_a_table_of_scores_is_no_system(name: str, tmp_path: Path) -
             read(tmp_path / name)
 
 
-def test_a_column_of_scores_in_a_workbook_is_no_system(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="a column 'score' is of a table of scores"):
-        load(write_xlsx(tmp_path, [["source", "A", "score"], ["a", "b", 0.5]]), "en-de")
-
-
 def test_scores_beside_sources_are_read_where_their_segments_are_said(tmp_path: Path) -> None:
     (path := tmp_path / "x.csv").write_text("segment,source,system,score\n2,a,A,0.5\n1,b,A,0.25\n")
     assert detect(path) == "score-table"
@@ -242,6 +224,12 @@ def test_scores_of_several_metrics_have_no_mean_and_those_of_people_have(tmp_pat
     path.write_text("system,metric,score\nA,x,1\nB,y,2\n")
     with pytest.raises(DataError, match="2 metrics"):  # also where each system has its own
         score(path, lp="en-de")
+
+
+def test_a_broken_csv_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text('source,A\na,"b"c\n')
+    with pytest.raises(DataError, match=r"not CSV: .*line 2"):
+        load(tmp_path / "x.csv", "en-de")
 
 
 def test_a_system_may_have_translations_that_are_numbers(tmp_path: Path) -> None:

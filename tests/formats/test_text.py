@@ -43,17 +43,11 @@ def test_empty_lines_are_counted_file_by_file_and_are_texts(tmp_path: Path) -> N
 
 
 def test_files_have_names_of_their_own_or_given_ones(tmp_path: Path) -> None:
-    paths = write(tmp_path, src="a\n", one="b\n", two="c\n", ref="d\n")
-    test_set = load_lines(
-        paths["src"], [paths["one"], f"best={paths['two']}"], [f"refA={paths['ref']}"], "en-de"
-    )
-    assert test_set.segments[0].translations == {"one": "b", "best": "c"}
-    assert test_set.segments[0].references == {"refA": "d"}
-
-
-def test_an_equals_sign_in_the_name_of_a_file_is_no_name(tmp_path: Path) -> None:
-    paths = write(tmp_path, src="a\n", **{"lr=3": "b\n"})
-    assert load_lines(paths["src"], [paths["lr=3"]], [], "en-de").systems == ("lr=3",)
+    paths = write(tmp_path, src="a\n", one="b\n", two="c\n", ref="d\n", **{"lr=3": "e\n"})
+    systems = [paths["one"], f"best={paths['two']}", paths["lr=3"]]
+    (segment,) = load_lines(paths["src"], systems, [f"refA={paths['ref']}"], "en-de")
+    assert segment.translations == {"one": "b", "best": "c", "lr=3": "e"}
+    assert segment.references == {"refA": "d"}
 
 
 @pytest.mark.parametrize(("texts", "lines"), [("c\nd\n\n", "3 lines"), ("c\n", "1 line")])
@@ -64,14 +58,10 @@ def test_files_of_unequal_length_are_refused_with_both_counts(tmp_path: Path, te
         load_lines(paths["src"], [paths["sys"]], [], lp="en-de")
 
 
-def test_a_missing_last_line_end_is_no_missing_line(tmp_path: Path) -> None:
-    paths = write(tmp_path, src="a\nb", sys="c\nd\n")
-    assert len(load_lines(paths["src"], [paths["sys"]], [], lp="en-de")) == 2
-
-
-def test_line_separators_of_unicode_do_not_shift_a_file(tmp_path: Path) -> None:
-    paths = write(tmp_path, src="a\u2028b\x85c\rd\ne\n", sys="x\ny\n")
-    assert load_lines(paths["src"], [paths["sys"]], [], lp="en-de").segments[0].source == "a\u2028b\x85c\rd"
+def test_lines_end_at_line_feeds_alone_the_last_one_also_without(tmp_path: Path) -> None:
+    paths = write(tmp_path, src="a\u2028b\x85c\rd\ne", sys="x\ny\n")
+    sources = [segment.source for segment in load_lines(paths["src"], [paths["sys"]], [], lp="en-de")]
+    assert sources == ["a\u2028b\x85c\rd", "e"]
 
 
 def test_a_windows_file_beside_a_unix_one_is_read_with_a_warning(tmp_path: Path) -> None:
@@ -85,9 +75,6 @@ def test_the_source_may_come_from_standard_input(tmp_path: Path, monkeypatch: py
     paths = write(tmp_path, sys="x\n")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\n")))
     assert load_lines("-", [paths["sys"]], [], lp="en-de").segments[0].source == "a"
-
-
-def test_only_one_file_comes_from_standard_input() -> None:
     with pytest.raises(UsageError, match="only one file"):
         load_lines("-", ["-"], [], lp="en-de")
 

@@ -53,13 +53,8 @@ def test_a_row_is_a_translation_with_what_is_marked_in_it(tmp_path: Path) -> Non
             meta={"set_id": "official", "method": "ESA"},
         ),
     )
-    about: dict[str, Any] = {
-        "lp": "en-cs_CZ",
-        "segment": "7",
-        "annotator": "gold",
-        "protocol": "mqm",
-        "document": "doc",
-    }
+    about: dict[str, Any] = {"lp": "en-cs_CZ", "segment": "7", "annotator": "gold", "document": "doc"}
+    about["protocol"] = "mqm"
     assert found.records == (
         Annotation(
             **about,
@@ -75,21 +70,17 @@ def test_a_row_is_a_translation_with_what_is_marked_in_it(tmp_path: Path) -> Non
     assert not found.met
 
 
-def test_a_mark_being_removed_costs_nothing_and_one_beyond_the_text_has_no_place(tmp_path: Path) -> None:
-    path = table(tmp_path, row("A", "Ahoj", "0 2", "4 9", "undecided minor"))
-    found = read_wmt25(path)
+def test_odd_marks_keep_what_they_say(tmp_path: Path) -> None:
+    marks = ("0 2 0 4", "4 9 0 4", "undecided minor major minor")
+    found = read_wmt25(table(tmp_path, row("A", "Ahoj", *marks)))
     assert found.records is not None
-    first, second = found.records[0].spans
-    assert (first.severity, first.note, first.text) == ("neutral", "undecided", "Ahoj")
-    assert (second.severity, second.match, second.start) == ("minor", "unplaced", None)
+    assert [(s.severity, s.note, s.start, s.end, s.text, s.match) for s in found.records[0].spans] == [
+        ("neutral", "undecided", 0, 4, "Ahoj", "exact"),
+        ("minor", "", None, None, "", "unplaced"),
+        ("major", "", 0, 0, "", "exact"),
+        ("minor", "", 4, 4, "", "exact"),
+    ]
     assert found.met == {"marks beyond the translation, without a place": 1}
-
-
-def test_a_mark_between_two_characters_keeps_its_place(tmp_path: Path) -> None:
-    found = read_wmt25(table(tmp_path, row("A", "Ahoj", "0 4", "0 4", "major minor")))
-    assert found.records is not None
-    assert [(s.start, s.end, s.text) for s in found.records[0].spans] == [(0, 0, ""), (4, 4, "")]
-    assert not found.met
 
 
 def test_texts_alone_are_a_test_set_and_other_columns_are_named(tmp_path: Path) -> None:
@@ -157,12 +148,8 @@ def test_what_was_read_is_written_as_it_was(tmp_path: Path) -> None:
 
 def test_texts_with_tabs_lines_and_quotes_come_back(tmp_path: Path) -> None:
     odd = 'a\tb\n"c" \\n'
-    texts = TestSet(
-        name="out",
-        segments=(
-            Segment(segment="1", lp="en-de", source=odd, translations={"x": odd}, references={"ref": odd}),
-        ),
-    )
+    segment = Segment(segment="1", lp="en-de", source=odd, translations={"x": odd}, references={"ref": odd})
+    texts = TestSet(name="out", segments=(segment,))
     judged = Annotation(lp="en-de", segment="1", system="x", annotator="a", protocol="esa", rating=1.0)
     write_content(tmp_path / "out.tsv", "wmt25", Content(test_set=texts, records=[judged]))
     (found,) = load(tmp_path / "out.tsv").segments
@@ -170,19 +157,8 @@ def test_texts_with_tabs_lines_and_quotes_come_back(tmp_path: Path) -> None:
 
 
 def test_what_has_no_place_in_the_table_is_counted(tmp_path: Path) -> None:
-    texts = TestSet(
-        name="t",
-        segments=(
-            Segment(
-                segment="1",
-                lp="en-de",
-                source="a",
-                translations={"x": "b"},
-                references={"r": "c", "s": "d"},
-                meta={"note": 1},
-            ),
-        ),
-    )
+    segment = Segment(segment="1", lp="en-de", source="a", translations={"x": "b"}, meta={"note": 1})
+    texts = TestSet(name="t", segments=(replace(segment, references={"r": "c", "s": "d"}),))
     about: dict[str, Any] = {"lp": "en-de", "segment": "1", "annotator": "j"}
     spans = (
         ErrorSpan(severity="minor", start=0, end=1, text="b", category="style"),
@@ -288,10 +264,7 @@ def test_control_tasks_are_lists(tmp_path: Path) -> None:
 
 
 def test_what_has_no_place_or_no_rating_is_counted(tmp_path: Path) -> None:
-    scores = {
-        "A": said(50, mark(900, 910), mark(40, 900, "undecided")),
-        "B": said(None),
-    }
+    scores = {"A": said(50, mark(900, 910), mark(40, 900, "undecided")), "B": said(None)}
     file = read_wmt25_jsonl(rows(tmp_path / "x.jsonl", line(scores=scores)))
     assert file.records is not None
     (only,) = file.records
@@ -395,12 +368,8 @@ def test_scores_by_document_are_of_paragraphs_and_of_the_whole_name_of_a_system(
         "translations without a score, left out": 1,
         "documents whose metrics score other numbers of paragraphs": 1,
     }
-
-
-def test_scores_of_several_metrics_have_no_mean(tmp_path: Path) -> None:
-    path = document_scores(tmp_path, "AMI", X=[0.5], Y=[60])
     with pytest.raises(DataError, match=r"scores of 2 metrics \(X, Y\), whose mean says nothing"):
-        adjudge.score(path)
+        adjudge.score(tmp_path / "scores" / "AMI.jsonl")
 
 
 def systems_folder(tmp_path: Path) -> Path:
@@ -426,7 +395,7 @@ def systems_folder(tmp_path: Path) -> Path:
 
 
 def test_documents_of_systems_are_cut_into_the_paragraphs_of_their_sources(tmp_path: Path) -> None:
-    content = read_content(systems_folder(tmp_path))
+    content = read_content(folder := systems_folder(tmp_path))
     assert content.test_set is not None
     first, second, third, fourth = content.test_set
     assert (first.source, second.source, third.source) == ("One.", "Two.", "One line.\nThe same.")
@@ -438,10 +407,6 @@ def test_documents_of_systems_are_cut_into_the_paragraphs_of_their_sources(tmp_p
         "documents of B with another number of paragraphs than the source, left out": 1,
         "documents of B that the sources do not have": 1,
     }
-
-
-def test_documents_without_their_sources_are_refused(tmp_path: Path) -> None:
-    folder = systems_folder(tmp_path)
     (tmp_path / "wmt26-genmt.jsonl").unlink()
     with pytest.raises(DataError, match="put the test set"):
         load(folder)

@@ -65,6 +65,12 @@ async def fill(store: CallStore, calls: int, monkeypatch: pytest.MonkeyPatch) ->
         await store.save(key(number), asked("word " * number), Reply(text="yes " * number))
 
 
+def change(path: Path, statement: str) -> None:
+    """Change what the file of a store holds."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(statement)
+
+
 # What is kept...
 
 
@@ -90,16 +96,11 @@ def test_a_reply_comes_back_as_it_was(text: str, thought: str, logprob: float) -
         finish="length",
         usage=Usage(prompt=1, completion=2, cached=3, reasoning=4),
         reasoning=thought,
-        logprobs=(TokenLogprob(text, logprob),),
+        logprobs=(TokenLogprob(text, logprob), TokenLogprob("yes", -0.5, (("yes", -0.5), ("no", -1.0)))),
         is_held=True,
     )
     assert reply_from_json(reply_to_json(reply)) == reply
     assert reply_from_json(reply_to_json(Reply(text=text))) == Reply(text=text)
-
-
-def test_alternatives_come_back() -> None:
-    tokens = (TokenLogprob("yes", -0.5, (("yes", -0.5), ("no", -1.0))), TokenLogprob("!", -0.1))
-    assert reply_from_json(reply_to_json(Reply(text="yes!", logprobs=tokens))).logprobs == tokens
 
 
 async def test_what_was_saved_is_found_also_by_the_next_process(path: Path, store: CallStore) -> None:
@@ -107,11 +108,10 @@ async def test_what_was_saved_is_found_also_by_the_next_process(path: Path, stor
     assert await store.save(key(), asked(), Reply(text="yes")) == Reply(text="yes")
     assert store.find(key()) == Reply(text="yes")
     store.close()
-    reader = CallReader(path)
-    assert reader.find(key()) == Reply(text="yes")
-    assert list(reader.answered(10)) == [(asked(), Reply(text="yes"))]
-    assert reader.models() == [MODEL]
-    reader.close()
+    with closing(CallReader(path)) as reader:
+        assert reader.find(key()) == Reply(text="yes")
+        assert list(reader.answered(10)) == [(asked(), Reply(text="yes"))]
+        assert reader.models() == [MODEL]
 
 
 async def test_the_answer_that_came_first_counts_for_everybody(path: Path, store: CallStore) -> None:
@@ -202,6 +202,7 @@ async def test_the_time_of_a_call_is_that_of_a_model_which_somebody_waited_for(
 
 async def test_a_conversation_needs_nothing_but_the_store(path: Path, store: CallStore) -> None:
     unit = unit_name("en-de", "1", ("A",))
+    assert unit_name("en-de", "a", ("b/c",)) != unit_name("en-de", "a/b", ("c",))
     store.note(Attempt(key(1), "2026-01-01T00:00:00", 0.5, "timeout", "late", 408))
     await store.save(key(0), asked("one"), Reply(text="?"))
     await store.save(key(1), asked("two"), Reply(text="yes"))
@@ -212,14 +213,13 @@ async def test_a_conversation_needs_nothing_but_the_store(path: Path, store: Cal
     ]
     store.save_uses(unit, uses)
     store.close()
-    reader = CallReader(path)
-    first, second, third = reader.conversation(RUN, unit)
-    assert (first.use, first.request, first.reply) == (uses[0], asked("one"), Reply(text="?"))
-    assert [(a.reason, a.detail, a.status) for a in second.failed] == [("timeout", "late", 408)]
-    assert (third.use, third.request, third.reply) == (uses[2], None, None)
-    assert reader.units(RUN) == {unit: 3}
-    assert reader.units(run_name("other")) == {}
-    reader.close()
+    with closing(CallReader(path)) as reader:
+        first, second, third = reader.conversation(RUN, unit)
+        assert (first.use, first.request, first.reply) == (uses[0], asked("one"), Reply(text="?"))
+        assert [(a.reason, a.detail, a.status) for a in second.failed] == [("timeout", "late", 408)]
+        assert (third.use, third.request, third.reply) == (uses[2], None, None)
+        assert reader.units(RUN) == {unit: 3}
+        assert reader.units(run_name("other")) == {}
 
 
 async def test_uses_written_again_replace_the_old_ones(path: Path, store: CallStore) -> None:
@@ -228,9 +228,8 @@ async def test_uses_written_again_replace_the_old_ones(path: Path, store: CallSt
     store.totals()
     store.save_uses("u", [Use(key(2), "b", "")])
     store.close()
-    reader = CallReader(path)
-    assert [exchange.use.key for exchange in reader.conversation(RUN, "u")] == [key(2)]
-    reader.close()
+    with closing(CallReader(path)) as reader:
+        assert [exchange.use.key for exchange in reader.conversation(RUN, "u")] == [key(2)]
 
 
 async def test_what_was_read_ahead_is_what_the_store_says(path: Path, store: CallStore) -> None:
@@ -245,14 +244,9 @@ async def test_what_was_read_ahead_is_what_the_store_says(path: Path, store: Cal
     again.save_uses("u", [Use(key(2), "c", "")])
     again.save_uses("no such unit", [Use(key(1), "a", "")])
     again.close()
-    reader = CallReader(path)
-    assert [e.use.key for e in reader.conversation(RUN, "u")] == [key(2)]
-    assert [e.use.key for e in reader.conversation(RUN, "no such unit")] == [key(1)]
-    reader.close()
-
-
-def test_units_whose_names_could_be_confused_are_kept_apart() -> None:
-    assert unit_name("en-de", "a", ("b/c",)) != unit_name("en-de", "a/b", ("c",))
+    with closing(CallReader(path)) as reader:
+        assert [e.use.key for e in reader.conversation(RUN, "u")] == [key(2)]
+        assert [e.use.key for e in reader.conversation(RUN, "no such unit")] == [key(1)]
 
 
 # Damage...
@@ -276,9 +270,7 @@ async def test_a_torn_row_is_missing_and_counted_and_mended_by_the_next_answer(
     await store.save(key(), asked(), Reply(text="yes"))
     store.save_uses("u", [Use(key(), "a", "")])
     store.totals()
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"UPDATE calls SET {damage}")  # noqa: S608 (our own words)
-    connection.close()
+    change(path, f"UPDATE calls SET {damage}")  # noqa: S608 (our own words)
     if ahead:
         store.read_ahead(["u"])
     assert store.find(key()) is None
@@ -292,13 +284,10 @@ async def test_a_dictionary_that_is_gone_makes_its_rows_missing(
 ) -> None:
     await fill(store, 30, monkeypatch)
     store.close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("DELETE FROM dictionaries")
-    connection.close()
-    reader = CallReader(path)
-    assert reader.find(key(0)) is not None
-    assert reader.find(key(29)) is None
-    reader.close()
+    change(path, "DELETE FROM dictionaries")
+    with closing(CallReader(path)) as reader:
+        assert reader.find(key(0)) is not None
+        assert reader.find(key(29)) is None
 
 
 async def test_a_damaged_dictionary_is_not_written_with(
@@ -306,18 +295,15 @@ async def test_a_damaged_dictionary_is_not_written_with(
 ) -> None:
     await fill(store, 30, monkeypatch)
     store.close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE dictionaries SET content = CAST(substr(content, 1, 20) AS BLOB)")
-    connection.close()
+    change(path, "UPDATE dictionaries SET content = CAST(substr(content, 1, 20) AS BLOB)")
     again = CallStore(path, RUN)
     assert again.find(key(0)) is not None
     assert again.find(key(29)) is None
     for number in range(29, 60):
         await again.save(key(number), asked("word " * number), Reply(text="more"))
     again.close()
-    reader = CallReader(path)
-    assert [reader.find(key(number)) for number in range(29, 60)] == [Reply(text="more")] * 31
-    reader.close()
+    with closing(CallReader(path)) as reader:
+        assert [reader.find(key(number)) for number in range(29, 60)] == [Reply(text="more")] * 31
 
 
 @pytest.mark.parametrize("content", [b"no database at all, but long enough to look at" * 40, b"short"])
@@ -339,31 +325,25 @@ def test_folders_on_the_way_to_a_store_are_made(tmp_path: Path) -> None:
         CallStore(tmp_path / "file" / "calls.sqlite", RUN)
 
 
-def test_somebody_elses_database_is_left_alone(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE theirs (x)")
-    connection.close()
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("DROP TABLE runs", "calls.sqlite: no such table: runs"),
+        ("DROP TABLE dictionaries", "calls.sqlite: no such table: dictionaries"),
+        ("PRAGMA user_version = 99", "version"),
+    ],
+)
+def test_a_store_of_another_shape_is_refused_and_let_go(
+    path: Path, store: CallStore, statement: str, message: str
+) -> None:
+    store.close()
+    change(path, statement)
+    with pytest.raises(StoreError, match=message):
+        CallStore(path, RUN)
+    theirs = path.with_name("theirs.sqlite")
+    change(theirs, "CREATE TABLE theirs (x)")
     with pytest.raises(StoreError, match="no call store"):
-        CallStore(path, RUN)
-
-
-def test_a_store_of_a_later_version_is_refused(path: Path, store: CallStore) -> None:
-    store.close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    with pytest.raises(StoreError, match="version"):
-        CallStore(path, RUN)
-
-
-@pytest.mark.parametrize("table", ["runs", "dictionaries"])
-def test_a_store_that_lacks_a_table_is_refused_and_let_go(path: Path, store: CallStore, table: str) -> None:
-    store.close()
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"DROP TABLE {table}")
-    connection.close()
-    with pytest.raises(StoreError, match=f"{path.name}: no such table: {table}"):
-        CallStore(path, RUN)
+        CallStore(theirs, RUN)
     assert files_open_in(path.parent) == []
 
 
@@ -507,6 +487,5 @@ def test_a_killed_process_loses_no_answer_that_it_was_told_is_kept(path: Path) -
     told = 300 + len(process.stdout.read().splitlines())
     process.stdout.close()
     process.wait()
-    reader = CallReader(path)
-    assert all(reader.find(key(n)) == Reply(text=str(n)) for n in range(told))
-    reader.close()
+    with closing(CallReader(path)) as reader:
+        assert all(reader.find(key(n)) == Reply(text=str(n)) for n in range(told))

@@ -44,6 +44,14 @@ def left_in(path: Path, count: int) -> int:
         return sum(store.find(key(n)) is not None for n in range(count))
 
 
+async def left_after_a_cut(store: CallStore, count: int) -> int:
+    """How many of the first answers the file holds without its log."""
+    cut = store.path.with_name("cut.sqlite")
+    cut.unlink(missing_ok=True)
+    await asyncio.to_thread(shutil.copy, store.path, cut)
+    return left_in(cut, count)
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[CallStore]:
     with closing(CallStore(tmp_path / "calls.sqlite", RUN)) as store:
@@ -51,22 +59,20 @@ def store(tmp_path: Path) -> Iterator[CallStore]:
 
 
 async def test_a_power_cut_takes_less_than_a_hundred_answers(
-    tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
+    store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_file, "_SYNC_SECONDS", 3600.0)
     lost = []
     for done in range(0, 400, 20):
         await save(store, range(done, done + 20))
-        cut = tmp_path / f"cut-{done}.sqlite"
-        await asyncio.to_thread(shutil.copy, store.path, cut)
-        lost.append(done + 20 - left_in(cut, done + 20))
+        lost.append(done + 20 - await left_after_a_cut(store, done + 20))
     assert max(lost) < 100
     assert min(lost) == 0
     assert max(lost) > 0, "what is not synchronised is in the log alone"
 
 
 async def test_one_second_after_an_answer_no_power_cut_takes_it(
-    tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
+    store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_file, "_SYNC_SECONDS", 0.01)
     synced, sync = threading.Event(), CallWriter._sync
@@ -78,9 +84,7 @@ async def test_one_second_after_an_answer_no_power_cut_takes_it(
     monkeypatch.setattr(CallWriter, "_sync", told)
     await save(store, range(3))
     assert await asyncio.to_thread(synced.wait, 30)
-    cut = tmp_path / "cut.sqlite"
-    await asyncio.to_thread(shutil.copy, store.path, cut)
-    assert left_in(cut, 3) == 3
+    assert await left_after_a_cut(store, 3) == 3
 
 
 @pytest.mark.parametrize("part", [0.0, 0.001, 0.3, 0.9])
@@ -101,7 +105,7 @@ async def test_a_damaged_byte_in_the_log_costs_less_than_a_hundred_answers(
 
 
 async def test_a_reader_of_the_log_holds_nothing_up_and_is_waited_for_next_time(
-    tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
+    store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_file, "_SYNC_WAIT", 1)
     await save(store, range(3))
@@ -112,21 +116,17 @@ async def test_a_reader_of_the_log_holds_nothing_up_and_is_waited_for_next_time(
         store.sync()
         reader.execute("COMMIT")
     store.sync()
-    cut = tmp_path / "cut.sqlite"
-    await asyncio.to_thread(shutil.copy, store.path, cut)
-    assert left_in(cut, 6) == 6
+    assert await left_after_a_cut(store, 6) == 6
 
 
 async def test_answers_that_keep_coming_put_nothing_off(
-    tmp_path: Path, store: CallStore, monkeypatch: pytest.MonkeyPatch
+    store: CallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_file, "_SYNC_SECONDS", 0.2)
     for number in range(20):
         await save(store, range(number, number + 1))
         await asyncio.sleep(0.05)
-    cut = tmp_path / "cut.sqlite"
-    await asyncio.to_thread(shutil.copy, store.path, cut)
-    assert left_in(cut, 20)
+    assert await left_after_a_cut(store, 20)
 
 
 async def test_what_a_reader_keeps_in_the_log_is_synchronised_there(

@@ -48,16 +48,11 @@ def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
         ("ä".encode("utf-16"), "convert the file with iconv"),
         (b"\x7fELF\2\1\0\xff", "it holds NUL bytes and is no text"),
         (b"\x89PNG\r\n\x1a\n\0\0", "it holds NUL bytes and is no text"),
+        *((raw, "not UTF-8") for raw in (b"\xed\xa0\x80", b"\xc0\xaf", b"\xff\xfea\x00")),
     ],
 )
-def test_only_text_of_another_encoding_is_to_be_converted(tmp_path: Path, raw: bytes, said: str) -> None:
+def test_what_is_not_utf8_is_refused_with_what_can_be_done(tmp_path: Path, raw: bytes, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        read_text(write(tmp_path, raw))
-
-
-@pytest.mark.parametrize("raw", [b"\xed\xa0\x80", b"\xc0\xaf", b"\xff\xfea\x00"])
-def test_surrogates_overlong_forms_and_other_encodings_are_not_utf8(tmp_path: Path, raw: bytes) -> None:
-    with pytest.raises(DataError, match="not UTF-8"):
         read_text(write(tmp_path, raw))
 
 
@@ -111,27 +106,22 @@ def test_gzip_is_unpacked_and_packed_without_a_time(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_damaged_gzip_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "file.txt.gz"
-    path.write_bytes(gzip.compress(b"a" * 1000)[:-10])
-    with pytest.raises(DataError, match="damaged gzip"):
-        read_text(path)
-
-
-def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dash_is_standard_input_and_output(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
     assert read_lines(Path("-")) == ["a", "b"]
-
-
-def test_a_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     write_lines(Path("-"), ["ä"])
     assert capfdbinary.readouterr().out == "ä\n".encode()
 
 
-@pytest.mark.parametrize("name", ["missing.txt", "."])
-def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DataError, match="cannot read"):
-        read_text(tmp_path / name)
+def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "file.txt.gz").write_bytes(gzip.compress(b"a" * 1000)[:-10])
+    wanted = {"missing.txt": "cannot read", ".": "cannot read", "file.txt.gz": "damaged gzip"}
+    for name, message in wanted.items():
+        with pytest.raises(DataError, match=message) as refused:
+            read_text(tmp_path / name)
+        assert str(tmp_path / name) in str(refused.value)
 
 
 # Writing...
@@ -174,11 +164,6 @@ def test_a_file_gets_the_permissions_that_any_new_file_gets(tmp_path: Path) -> N
     )
 
 
-def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
-    write_text(tmp_path / "a" / "b" / "file.txt", ["x"])
-    assert (tmp_path / "a" / "b" / "file.txt").read_text() == "x"
-
-
 def test_a_place_where_nothing_can_be_written_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, b"")
     with pytest.raises(DataError, match="cannot write"):
@@ -201,7 +186,6 @@ def test_a_place_where_nothing_can_be_written_is_an_error(tmp_path: Path) -> Non
         ('{"\\udfff": 1}', "half a surrogate pair"),
         ("[" * 100_000, "nested too deeply"),
         ("1" * 5000, "not JSON: a number of 5,000 digits is too large"),
-        ("-" + "1" * 5000, "not JSON: a number of 5,000 digits is too large"),
         ("{} {}", "Extra data"),
         ("{'a': 1}", "not JSON"),
         ("", "not JSON"),
@@ -211,10 +195,6 @@ def test_json_is_what_the_standard_says_and_nothing_else(text: str, message: str
     with pytest.raises(DataError, match=message) as caught:
         read_json(text, path=Path("f.jsonl"), line=7)
     assert "(f.jsonl line 7)" in str(caught.value)
-
-
-def test_a_surrogate_pair_written_as_escapes_is_one_character() -> None:
-    assert read_json('"\\ud83d\\ude00"', path=Path("f")) == "😀"
 
 
 def test_json_lines_are_numbered_and_blank_ones_skipped(tmp_path: Path) -> None:
@@ -244,6 +224,9 @@ def test_json_lines_are_strict_and_named_by_their_line(tmp_path: Path, line: byt
 
 @pytest.mark.parametrize("value", [10**30, -(2**70), 2**64, 1.5, "\u2028\x85", {"b": [1e300], "a": None}])
 def test_a_json_line_comes_back_as_it_was_written(tmp_path: Path, value: object) -> None:
+    assert read_json('"\\ud83d\\ude00"', path=Path("f")) == "😀", (
+        "a surrogate pair of escapes is one character"
+    )
     path = write(tmp_path, render_json_line(value) * 2)
     assert list(read_json_lines(path)) == [(1, value), (2, value)]
     assert [type(found) for _, found in read_json_lines(path)] == [type(value)] * 2
@@ -305,6 +288,7 @@ def test_a_file_names_the_folder_above_it(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     with pytest.warns(FolderWarning, match=r"^new folder a, for a/b/file\.txt$"):
         write_text(Path("a/b/file.txt"), ["text"])
+    assert Path("a/b/file.txt").read_text() == "text"
 
 
 @pytest.mark.filterwarnings("error::adjudge.errors.FolderWarning")

@@ -35,19 +35,11 @@ INFO_OF_RUN = RunInfo(
 
 
 def test_what_a_run_was_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    write_run_info(tmp_path, INFO_OF_RUN)
-    assert read_run_info(tmp_path) == INFO_OF_RUN
-
-
-def test_an_unknown_price_stays_unknown(tmp_path: Path) -> None:
-    info = replace(INFO_OF_RUN, price=None, weights=None, corpus_scores={})
-    write_run_info(tmp_path, info)
-    assert read_run_info(tmp_path) == info
-
-
-def test_the_signature_is_one_line_for_people(tmp_path: Path) -> None:
-    write_run_info(tmp_path, INFO_OF_RUN)
-    assert json.loads((tmp_path / INFO).read_text())["signature"] == "m-mad|model:a%7Cb%25|version:0.1.0"
+    for info in (INFO_OF_RUN, replace(INFO_OF_RUN, price=None, weights=None, corpus_scores={})):
+        write_run_info(tmp_path, info)
+        assert read_run_info(tmp_path) == info
+        told = json.loads((tmp_path / INFO).read_text())
+        assert told["signature"] == "m-mad|model:a%7Cb%25|version:0.1.0", "one line for people"
 
 
 def test_a_run_is_read_with_its_test_set_and_records(tmp_path: Path) -> None:
@@ -84,15 +76,15 @@ def test_a_run_whose_records_are_not_those_counted_is_refused(tmp_path: Path, ke
         read_run(tmp_path)
 
 
-def test_a_run_without_records_is_not_finished(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_whole_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"not a run directory: it has no run\.json"):
+        read_run(tmp_path)
     write_run_info(tmp_path, INFO_OF_RUN)
     with pytest.raises(DataError, match="not finished: run the same `adjudge run` command again"):
         read_run(tmp_path)
-
-
-def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"not a run directory: it has no run\.json"):
-        read_run(tmp_path)
+    (tmp_path / INFO).write_text((tmp_path / INFO).read_text()[:100])
+    with pytest.raises(DataError, match="not JSON"):
+        read_run_info(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -114,11 +106,4 @@ def test_a_damaged_run_json_is_an_error(tmp_path: Path, change: dict[str, Any], 
     value = json.loads((tmp_path / INFO).read_text())
     (tmp_path / INFO).write_text(json.dumps({**value, **change}))
     with pytest.raises(DataError, match=message):
-        read_run_info(tmp_path)
-
-
-def test_a_run_json_that_broke_off_is_an_error(tmp_path: Path) -> None:
-    write_run_info(tmp_path, INFO_OF_RUN)
-    (tmp_path / INFO).write_text((tmp_path / INFO).read_text()[:100])
-    with pytest.raises(DataError, match="not JSON"):
         read_run_info(tmp_path)
