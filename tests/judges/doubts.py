@@ -431,14 +431,8 @@ _ADDED: dict[str, tuple[Position, float]] = {
         lambda v, d, r: dumped(_added(v, lambda e: {"type": _part(e["category"], r)}), r),
         2,
     ),
-    "type repeats the severity": (
-        lambda v, d, r: dumped(_added(v, lambda e: {"type": e["severity"]}), r),
-        1,
-    ),
-    "another known subtype": (
-        lambda v, d, r: dumped(_in_error(v, {"category": r.choice(_KNOWN)}), r),
-        2,
-    ),
+    "type repeats the severity": (lambda v, d, r: dumped(_added(v, lambda e: {"type": e["severity"]}), r), 1),
+    "another known subtype": (lambda v, d, r: dumped(_in_error(v, {"category": r.choice(_KNOWN)}), r), 2),
 }
 _CORRECTIONS: dict[str, tuple[Position, float]] = {
     "correction": (
@@ -449,10 +443,7 @@ _CORRECTIONS: dict[str, tuple[Position, float]] = {
     )
 }
 _CONFIDENT: dict[str, tuple[Position, float]] = {
-    "confidence": (
-        lambda v, d, r: dumped({**v, "confidence": r.choice([0.5, 0.93, 1, 50, 88, 100])}, r),
-        2,
-    ),
+    "confidence": (lambda v, d, r: dumped({**v, "confidence": r.choice([0.5, 0.93, 1, 50, 88, 100])}, r), 2),
     "harmony": (lambda v, d, r: _HARMONY + dumped(v, r) + r.choice(["", "<|return|>"]), 1),
 }
 _PLAINLY: dict[str, dict[str, tuple[str, float]]] = {

@@ -10,12 +10,7 @@ from collections.abc import Mapping
 
 from tests.judges.replies import Kind
 
-ERROR = {
-    "span": "dem neuen Sofa",
-    "category": "fluency/grammar",
-    "severity": "minor",
-    "side": "translation",
-}
+ERROR = {"span": "dem neuen Sofa", "category": "fluency/grammar", "severity": "minor", "side": "translation"}
 
 
 def listed(*changes: Mapping[str, object], **more: object) -> str:

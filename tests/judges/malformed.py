@@ -518,38 +518,8 @@ _HEADINGS: tuple[tuple[FailureReason, str], ...] = (
 )
 
 _NUMBERS = (
-    *(
-        "-5",
-        "-0",
-        "+5",
-        "101",
-        "1000",
-        "999999",
-        "95.5",
-        "87,5",
-        "0.87",
-        ".5",
-        "1e2",
-        "007",
-        "00",
-        "087",
-    ),
-    *(
-        "८७",
-        "٨٧",
-        "８７",
-        "৮৭",
-        "1_0",
-        "1,000",
-        "−5",
-        "–5",
-        "- 5",
-        "nan",
-        "NaN",
-        "inf",
-        "-inf",
-        "Infinity",
-    ),
+    *("-5", "-0", "+5", "101", "1000", "999999", "95.5", "87,5", "0.87", ".5", "1e2", "007", "00", "087"),
+    *("८७", "٨٧", "８７", "৮৭", "1_0", "1,000", "−5", "–5", "- 5", "nan", "NaN", "inf", "-inf", "Infinity"),
     *("9" * 30, "9" * 5000, "0" * 400),
 )
 
@@ -671,11 +641,7 @@ _OWN: dict[str, list[tuple[FailureReason, str]]] = {
 
 IN_FORM = {form: tuple(Bad(Reply(text=t), reason) for reason, t in rows) for form, rows in _OWN.items()}
 
-FINE = {
-    "errors-headings": {_LIST},
-    "rating-number": {"1", '"87"'},
-    "counts-headings": {"87,5"},
-}
+FINE = {"errors-headings": {_LIST}, "rating-number": {"1", '"87"'}, "counts-headings": {"87,5"}}
 """What is malformed in one form and right in another."""
 
 ECHOED = (

@@ -382,8 +382,7 @@ def test_turns_show_every_text_and_no_other(tmp_path: Path, turns: str, message:
 
 def test_words_without_marks_keep_their_blanks(tmp_path: Path) -> None:
     folder = verbatim(
-        tmp_path / "theirs",
-        SENT.replace('"da.md"', '"da.md"') + "\n[errors]\nerrors = { key = 'errors' }",
+        tmp_path / "theirs", SENT.replace('"da.md"', '"da.md"') + "\n[errors]\nerrors = { key = 'errors' }"
     )
     (folder / "system.md").write_text("\n List errors. \n\n", "utf-8")
     with running(lambda payload: '{"errors": []}') as server:

@@ -207,10 +207,7 @@ async def test_a_quotation_that_stands_nowhere_is_flagged_and_a_non_translation_
     found = await mark('Minor:\naccuracy/omission - "三个小时", left out\nnon-translation: "xyz" ?', CHINESE)
     assert isinstance(found, Annotation)
     came = [(span.text, span.side, span.match, span.severity) for span in found.spans]
-    assert came == [
-        ("xyz", "translation", "unmatched", "critical"),
-        ("三个小时", "source", "exact", "minor"),
-    ]
+    assert came == [("xyz", "translation", "unmatched", "critical"), ("三个小时", "source", "exact", "minor")]
     assert "span_unmatched" in found.flags
 
 
@@ -309,14 +306,7 @@ async def test_the_keys_of_m_mads_code_are_read(yes: str, side: str, before: str
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        '"errors": [1]',
-        '"errors": [}]',
-        "[]",
-        f"{MAJOR} {MINOR}",
-        '"errors": "none"',
-    ],
+    "text", ['"errors": [1]', '"errors": [}]', "[]", f"{MAJOR} {MINOR}", '"errors": "none"']
 )
 def test_a_list_that_is_none_stays_a_failure(text: str) -> None:
     read = or_authors(partial(find_error_list(("other",), None).read, subject=JUDGED), last_list)

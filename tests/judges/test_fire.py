@@ -19,13 +19,7 @@ from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
-from adjudge.judges._pairs import (
-    TieThreshold,
-    majority,
-    read_criterion,
-    read_strength,
-    synthesise,
-)
+from adjudge.judges._pairs import TieThreshold, majority, read_criterion, read_strength, synthesise
 from adjudge.judges._reading import shares
 from adjudge.judges.fire import Fire
 from adjudge.runs.engines import run

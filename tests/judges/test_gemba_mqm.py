@@ -25,13 +25,7 @@ CRITICAL_LAST = (
 async def test_errors_become_spans_in_their_places_the_most_severe_first() -> None:
     annotation = await GembaMqm().annotate(subject(), Script(CRITICAL_LAST))
     assert annotation.spans == (
-        ErrorSpan(
-            start=4,
-            end=9,
-            text="Katze",
-            severity="critical",
-            category="accuracy/mistranslation",
-        ),
+        ErrorSpan(start=4, end=9, text="Katze", severity="critical", category="accuracy/mistranslation"),
         ErrorSpan(
             start=41, end=47, text="calmly", severity="major", category="accuracy/omission", side="source"
         ),
