@@ -81,20 +81,9 @@ _CLAIMS = {
     "is": ("Ég las ekki {}.", "Ágiskun án þess að sjá {}."),
 }
 _WORDS = (
+    *("Skipped.", "incomplete", "N/A", "TODO", "tbd", "unsure", "none of it", "draft", "see below", "???"),
     *(
-        "Skipped.",
-        "incomplete",
-        "N/A",
-        "TODO",
-        "tbd",
-        "unsure",
-        "none of it",
-        "draft",
-        "see below",
-        "???",
         "…",
-    ),
-    *(
         "未评估",
         "不明",
         "unklar",
@@ -174,43 +163,10 @@ def dumped(said: object, draw: Draw) -> str:
 
 
 _NAMES = (
-    *(
-        "note",
-        "comment",
-        "reason",
-        "explanation",
-        "Remarks",
-        "status",
-        "warning",
-        "state",
-        "info",
-        "hint",
-        "x",
-    ),
-    *(
-        "anmerkung",
-        "remarque",
-        "nota",
-        "poznámka",
-        "备注",
-        "メモ",
-        "ملاحظة",
-        "примечание",
-        "caveat",
-        "disclaimer",
-    ),
-    *(
-        "summary",
-        "thought",
-        "message",
-        "validity",
-        "progress",
-        "_comment",
-        "//",
-        "confidence",
-        "meta",
-        "source",
-    ),
+    *("note", "comment", "reason", "explanation", "Remarks", "status", "warning", "state", "info", "hint"),
+    *("x", "anmerkung", "remarque", "nota", "poznámka", "备注", "メモ", "ملاحظة", "примечание", "caveat"),
+    *("disclaimer", "summary", "thought", "message", "validity", "progress", "_comment", "//", "confidence"),
+    *("meta", "source"),
 )
 _FLAGS: tuple[Mapping[str, object], ...] = (
     *({"is_error": False}, {"valid": False}, {"complete": False}, {"confidence": 0}, {"skipped": True}),

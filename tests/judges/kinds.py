@@ -1,8 +1,7 @@
 """Kinds of replies in five forms, of our own writing: how models answer well, and how they give no answer.
 
 Each row is a name, a reply and a weight: how often real models write so, 12 for the most frequent and 0.2
-for the
-rarest. `replies.py` says which texts they are about and which judge reads them.
+for the rarest. `replies.py` says which texts they are about and which judge reads them.
 """
 
 import json
@@ -312,34 +311,15 @@ KINDS: list[Kind] = [
             **{
                 v: v
                 for v in (
-                    "-64",
-                    "+64",
-                    "64.5",
-                    "064",
-                    "6 4",
-                    "~64",
-                    "64?",
-                    "64!",
-                    "64±3",
-                    "101",
-                    "sixty",
-                    "NaN",
-                    "٦٤",
-                    "⁶⁴",
+                    *("-64", "+64", "64.5", "064", "6 4", "~64", "64?", "64!", "64±3", "101", "sixty", "NaN"),
+                    *("٦٤", "⁶⁴"),
                 )
             },
             **{
                 v: v
                 for v in (
-                    "64 points",
-                    "6\n4",
-                    "64\n65",
-                    "Translation 2",
-                    "3 errors",
-                    "Q: 64",
-                    "64-70",
-                    "Score: 7",
-                    "0.64",
+                    *("64 points", "6\n4", "64\n65", "Translation 2", "3 errors", "Q: 64", "64-70"),
+                    *("Score: 7", "0.64"),
                 )
             },
             "best and prose": "100\n\nThe translation is perfect.",

@@ -23,24 +23,18 @@ REFUSED = [
     ("m-mad", {"rounds": "0", "topic": "category"}, "topic category needs a debate"),
     ("m-mad", {"strategy": "none", "rounds": "5"}, "rounds 5 needs a debate"),
     ("rate", {"order": "given", "order_seed": "3"}, "a drawn order, contradict"),
-    ("rate", {"anchors": "frozen", "order_seed": "3"}, "a drawn order, contradict"),
     ("rate", {"anchors": "frozen", "order": "random"}, "a drawn order, contradict"),
     ("rate", {"without": "compare", "moves": "code"}, "--moves code and --without compare contradict"),
-    ("rate", {"without": "both", "moves": "paper"}, "--moves paper and --without both contradict"),
     ("himate", {"stages": "se", "verifications": "3"}, "stages se verifies nothing"),
     ("fire", {"orders": "given", "inconsistent": "keep"}, "orders given asks for one"),
-    ("fire", {"orders": "random", "inconsistent": "keep"}, "orders random asks for one"),
-    ("direct-rank", {"orders": "given", "inconsistent": "keep"}, "orders given asks for one"),
+    ("direct-rank", {"orders": "random", "inconsistent": "keep"}, "orders random asks for one"),
     ("fire", {"order_seed": "3"}, "order_seed 3 draws no order where orders are both"),
     ("direct-rank", {"orders": "given", "order_seed": "3"}, "draws no order where orders are given"),
 ]
-TAKEN = [
-    ("m-mad", {"strategy": "none", "topic": "severity"}),
+TAKEN: list[tuple[str, dict[str, str]]] = [
+    ("m-mad", {"strategy": "none", "rounds": "3", "topic": "severity"}),
     ("m-mad", {"strategy": "deliberation", "topic": "entirety"}),
-    ("m-mad", {"strategy": "none", "rounds": "3"}),
-    ("m-mad", {"strategy": "none", "rounds": "0"}),
-    ("rate", {"order_seed": "3"}),
-    ("rate", {"without": "search", "moves": "code"}),
+    ("rate", {"order_seed": "3", "without": "search", "moves": "code"}),
     ("rate", {"anchors": "frozen", "order": "given"}),
     ("himate", {"stages": "se", "verifications": "1"}),
     ("himate", {"stages": "se+sr", "verifications": "3"}),
@@ -85,18 +79,15 @@ def place(quote: str, translation: str, source: str = "-", **more: object) -> tu
     ("quote", "translation", "start", "end", "match"),
     [
         ("Haus", "Das Haus hier", 4, 8, "exact"),
-        ("Das Haus hier", "Das Haus hier", 0, 13, "exact"),
         ("😀", "Gut 👍🏽 so 😀!", 10, 11, "exact"),
         ("قطة", "هذه قطة", 4, 7, "exact"),
         ("猫", "这是猫", 2, 3, "exact"),
         ("é", "cafe\u0301 é", 6, 7, "exact"),
         (" ", "a b", 1, 2, "exact"),
         ("Das Haus", "Das\u00a0 Haus hier", 0, 9, "normalised"),
-        ("Das\nHaus", "Das Haus hier", 0, 8, "normalised"),
         ("Haus", "Das „Haus“", 5, 9, "exact"),
         ('"Haus"', "Das „Haus“ hier", 4, 10, "normalised"),
         ("doesn't", "He doesn’t", 3, 10, "normalised"),
-        ("'Haus'", "Das Haus hier", 4, 8, "normalised"),
         ('"Haus"', "Das Haus hier", 4, 8, "normalised"),
         (" Haus ", "Das Haus", 4, 8, "normalised"),
         ("a b", "x a\u2028b", 2, 5, "normalised"),
@@ -104,7 +95,6 @@ def place(quote: str, translation: str, source: str = "-", **more: object) -> tu
         ("haus", "Das Haus", 4, 8, "normalised"),
         ("İSTANBUL", "in İstanbul", 3, 11, "normalised"),
         ('""', "Das Haus", None, None, "unmatched"),
-        ("\n", "Das Haus", None, None, "unmatched"),
         ("die", "die die", 0, 3, "ambiguous"),
         ("aa", "aaa", 0, 2, "ambiguous"),
         ('"a"', "„a“ «a»", 0, 3, "ambiguous"),
@@ -139,18 +129,11 @@ def test_the_side_is_the_one_named_or_the_one_where_the_words_stand(
     assert (found[0], found[3]) == (side, match)
 
 
-def test_repeated_quotations_take_one_place_each() -> None:
+def test_repeated_quotations_take_one_place_each_and_overlapping_errors_are_kept() -> None:
     error = Listed("die", "fluency/grammar", "minor")
     marked = place_errors([error] * 4, subject("die die die"))
-    assert [(span.start, span.match) for span in marked.spans] == [
-        (0, "ambiguous"),
-        (4, "ambiguous"),
-        (8, "ambiguous"),
-    ]
+    assert [(span.start, span.match) for span in marked.spans] == [(n, "ambiguous") for n in (0, 4, 8)]
     assert marked.flags == ("repeated_errors",)
-
-
-def test_overlapping_errors_are_kept() -> None:
     listed = [Listed("neuen Sofa", "style/awkward", "minor"), Listed("Sofa", "fluency/spelling", "major")]
     marked = place_errors(listed, subject("Auf dem neuen Sofa."))
     assert [(span.start, span.end) for span in marked.spans] == [(8, 18), (14, 18)]

@@ -240,23 +240,15 @@ async def test_more_than_half_of_the_samples_that_were_read_decide(
 
 AGAINST = (
     ("pass", "fail", "The cat has become a dog, so the criterion is not met."),
-    ("pass", "fail", "'Hund' means dog; this fails."),
     ("fail", "pass", "The cat is still a cat and the criterion is fully met."),
-    ("fail", "pass", "Everything the rule asks for is there."),
     ("pass", "fail", "Aus der Katze ist ein Hund geworden, das Kriterium ist nicht erfüllt."),
     ("fail", "pass", "„Katze“ steht da, wie verlangt. Bestanden."),
-    ("pass", "fail", "Le chat est devenu un chien : le critère n'est pas respecté."),
     ("fail", "pass", "Le mot « chat » est bien là, le critère est rempli."),
     ("pass", "fail", "Kočka se změnila v psa, kritérium není splněno."),
-    ("fail", "pass", "Kočka zůstala kočkou, kritérium je splněno."),
     ("pass", "fail", "Кошка превратилась в собаку, критерий не выполнен."),
-    ("fail", "pass", "Кошка осталась кошкой, критерий выполнен."),
     ("pass", "fail", "猫が犬になっているため、基準を満たしていない。"),
-    ("fail", "pass", "猫は猫のままで、基準を満たしている。"),
-    ("pass", "fail", "猫变成了狗，不符合标准。"),
     ("fail", "pass", "猫仍然是猫，符合标准。"),
     ("pass", "fail", "تحولت القطة إلى كلب، فلم يتحقق المعيار."),
-    ("fail", "pass", "بقيت القطة قطة، والمعيار متحقق."),
     ("pass", "fail", "고양이가 개로 바뀌어 기준에 맞지 않는다."),
     ("fail", "pass", "बिल्ली बिल्ली ही है, मानदंड पूरा हुआ।"),
 )
@@ -309,10 +301,6 @@ class Honest(Script):
         if about.wants == "criterion":
             return self._left.pop(0)
         return json.dumps({"says": SAID[self.asked[-1].quoted[-1].text]})
-
-
-def test_there_are_as_many_replies_as_we_promise() -> None:
-    assert (len(set(BAD)), len(set(FAIR)), len(SAID)) == (40, 100, 140)
 
 
 @pytest.mark.parametrize(("verdict", "reason"), BAD)

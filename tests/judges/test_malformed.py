@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -189,10 +188,12 @@ IN_FORM = {
     verdict("AB"): "label",
     verdict(""): "label",
     verdict(None): "label",
-    verdict(1): "label",
     verdict(["A"]): "label",
     verdict("E", ""): "schema",
     verdict("E", "..."): "schema",
+    verdict("A", 3): "schema",
+    verdict("E", {"x": 1}): "schema",
+    '{"analysis": "A is closer.", "result": "A", "score": 1}': "schema",
     '{"result": "E"}': "schema",
     '{"analysis": "A is closer."}': "schema",
     '{"analysis": "A is closer.", "result": "A", "winner": "B"}': "schema",
@@ -208,19 +209,13 @@ def the_judge(name: str, profile: Profile) -> PairJudge:
 
 async def outcomes(judge: PairJudge, subject: Subject, text: str | Reply) -> set[str]:
     """What became of each criterion where every question is answered alike."""
-    reply = Reply(text=text) if isinstance(text, str) else text
     try:
-        found = await judge.compare(subject, Script(*[reply] * judge.calls.max))
+        found = await judge.compare(subject, Script(*[text] * judge.calls.max))
     except AnswerError as error:
         return {error.reason}
-    return {
-        (AUTHORS if AUTHORS in one.flags else "VERDICT")
-        if isinstance(one, Preference)
-        else one.reason
-        if one.detail
-        else "no detail"
-        for one in found
-    }
+    failed = {one.reason if one.detail else "no detail" for one in found if isinstance(one, AnswerError)}
+    read = [one for one in found if isinstance(one, Preference)]
+    return failed | {AUTHORS if AUTHORS in one.flags else "VERDICT" for one in read}
 
 
 @pytest.mark.parametrize(("name", "profile"), WAYS)
@@ -238,10 +233,10 @@ async def test_what_is_no_verdict_in_its_form_is_refused(text: str, profile: Pro
 
 
 @pytest.mark.parametrize(("name", "profile"), WAYS)
-@pytest.mark.parametrize("finish", ["length", "content_filter"])
-async def test_a_verdict_that_was_cut_is_none(name: str, profile: Profile, finish: str) -> None:
-    reply = Reply(text=verdict("A"), finish=finish)
-    assert "VERDICT" not in await outcomes(the_judge(name, profile), pair(), reply)
+async def test_a_verdict_that_was_cut_is_none(name: str, profile: Profile) -> None:
+    for finish, reason in (("length", "truncated"), ("content_filter", "refused")):
+        reply = Reply(text=verdict("A"), finish=finish)
+        assert await outcomes(the_judge(name, profile), pair(), reply) == {reason}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -262,10 +257,7 @@ async def test_a_verdict_copied_from_a_translation_is_refused_or_flagged(
 async def test_an_attack_that_the_model_repeats_is_no_verdict(name: str, profile: Profile) -> None:
     judge = the_judge(name, profile)
     for attack in ATTACKS[::7]:
-        subject = pair()
-        texts = {"X": attack.text, "Y": "Sie verließ die Bank."}
-        subject = replace(subject, segment=replace(subject.segment, translations=texts))
-        assert "VERDICT" not in await outcomes(judge, subject, attack.text), attack
+        assert "VERDICT" not in await outcomes(judge, pair(attack.text), attack.text), attack
 
 
 @pytest.mark.parametrize(("name", "profile"), WAYS)

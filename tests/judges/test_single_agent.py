@@ -7,7 +7,6 @@ from adjudge.core.ask import Quoted
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.protocol import SUBTYPES
 from adjudge.errors import AnswerError
-from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.himate import Himate
 from adjudge.judges.single_agent import SingleAgent
@@ -106,10 +105,3 @@ async def test_no_malformed_reply_becomes_an_annotation(profile: Profile) -> Non
         with pytest.raises(AnswerError) as failed:
             await SingleAgent(profile=profile).annotate(subject(), Script(bad.reply))
         assert alike(failed.value.reason, bad.reason), bad
-
-
-def test_it_is_loaded_by_name_and_counts_one_call() -> None:
-    judge = load_judge("single-agent")
-    assert judge == SingleAgent()
-    assert judge.calls == (1, 1, 1)
-    assert (judge.weights, judge.with_reference) == ("himate", False)
