@@ -149,7 +149,6 @@ NO_ANSWER = (
     "<think>The translation is fine, so 100.",
     '<think>\n{"errors": []}\n</think>',
     '<think>{"rating": 100}',
-    '<thinking>{"errors": []}</thinking>\n',
     "<thinking>Critical:\nno-error\nMajor:\nno-error\nMinor:\nno-error",
     "<reasoning>87</reasoning>",
     "<THINK>87</THINK>",
@@ -168,7 +167,6 @@ PAGES = (
     "\n  <HTML><BODY>100</BODY></HTML>",
     '<?xml version="1.0" encoding="UTF-8"?><html xmlns="x"><p>{"errors": []}</p></html>',
     "<head><meta charset=utf-8></head>",
-    "<body>87</body>",
 )
 
 BROKEN_CHARACTERS = (
@@ -188,15 +186,11 @@ UNFINISHED: dict[str, FailureReason] = {
     "max_tokens": "truncated",
     "": "truncated",
     "error": "truncated",
-    "pause": "truncated",
-    "unknown": "truncated",
     "content_filter": "refused",
     "refusal": "refused",
     "refused": "refused",
     "SAFETY": "refused",
-    "recitation": "refused",
     "tool_calls": "no_answer",
-    "function_call": "no_answer",
     "tool_use": "no_answer",
 }
 """A finish reason, and why even a perfect reply that comes with it is not used."""
@@ -204,19 +198,15 @@ UNFINISHED: dict[str, FailureReason] = {
 CALLS = (
     '<tool_call>{"name": "finish_evaluation", "arguments": {"score": 4}}</tool_call>',
     '{"name": "finish_evaluation", "arguments": {"rating": 100}}',
-    '{"tool_calls": [{"function": {"name": "rate", "arguments": "{}"}}]}',
     '{"error": {"message": "overloaded", "type": "server_error"}}',
     '{"choices": [{"message": {"content": "{\\"errors\\": []}"}}]}',
     '{"role": "assistant", "content": "100"}',
     '{"$schema": "x", "type": "object", "properties": {"errors": {"type": "array"}}}',
     '{"error": []}',
-    '{"fehler": []}',
     '{"result": {"errors": []}}',
-    '{"answer": {"rating": 100}}',
     '{"data": [{"errors": []}]}',
     '{"score": 100}',
     '{"major": 0}',
-    '{"minor": 0}',
     '{"major errors": 0, "minor errors": 0}',
     '{"counts": {"major": 0, "minor": 0}}',
     '{"counts": {"major": 0, "minor": 0}, "score": 0}',
@@ -224,20 +214,17 @@ CALLS = (
     "[]",
     "[{}]",
     "[1, 2]",
-    "[[]]",
     (
         '{"span": "neuen Sofa", "category": "accuracy/mistranslation", "severity": "major", '
         '"side": "translation"}'
     ),
     "null",
     "true",
-    "false",
     '""',
     '"no-error"',
     '"87"',
     "NaN",
     "Infinity",
-    "-Infinity",
     '{"": []}',
     '```json\n{"error": []}\n```',
     'The JSON you wanted: {"result": []}',
@@ -271,11 +258,9 @@ CUT = (
     '```json\n{"errors": []',
     '{"errors": []',
     '{"errors": [}',
-    '{"rating": 8',
     '{"rating"',
     '{"rat',
     '{"major": 1, "minor"',
-    '{"major": 1, "minor": 1',
     'Here you are: {"errors": [{"span":',
 )
 """JSON that breaks off, though the server calls the reply finished."""
@@ -283,7 +268,6 @@ CUT = (
 TWICE = (
     '{"errors": []} {"rating": 100}',
     '{"rating": 100}\n{"rating": 0}',
-    '{"rating": 87} or {"rating": 88}',
     '{"major": 0, "minor": 0} {"major": 1, "minor": 1}',
     'Draft: {"errors": [{"span": "x"}]}\nFinal: {"errors": []}',
     '```json\n{"errors": []}\n```\n```json\n{"errors": [{"span": "neuen Sofa"}]}\n```',
@@ -293,11 +277,8 @@ TWICE = (
     '{"errors": []}, [{"errors": []}]',
     '{"errors": []}</think2>{"errors": []}',
     '{"errors": [], "errors": [{"span": "Sofa"}]}',
-    '{"errors": [{"span": "Sofa"}], "errors": []}',
     '{"rating": 0, "rating": 100}',
-    '{"rating": 1, "rating": true}',
     '{"rating": 87, "rating": 87.0}',
-    '{"major": 0, "minor": 0, "major": 3}',
     '{"errors": [], "score": 0, "counts": {"major": 0, "major": 1, "minor": 0}}',
     '{"major": 0, "minor": 0}\n"major": 3',
     '{"errors": []}, "severity": "minor"}]}',
@@ -405,49 +386,29 @@ _BAD_VALUES = (
 )
 
 _COUNTS: tuple[tuple[FailureReason, str], ...] = (
-    ("parse", "1"),
-    ("parse", "1 1"),
-    ("parse", "1,\n1,"),
-    ("parse", "1, 1."),
-    ("parse", "1, 1, 1"),
-    ("parse", "(1, 1)"),
-    ("parse", "N, M"),
-    ("parse", "1, -1"),
-    ("parse", "1.5, 1"),
-    ("parse", "major: 1, minor: 1"),
-    ("parse", "Minor: 1\nMajor: 1"),
+    *(("parse", text) for text in ("1", "1 1", "1,\n1,", "1, 1.", "1, 1, 1", "(1, 1)", "N, M", "1, -1")),
+    *(("parse", text) for text in ("1.5, 1", "major: 1, minor: 1", "Minor: 1\nMajor: 1", "١, ١", "01, 1")),
     ("parse", "Major: 1\nMinor: 1\nCritical: 0"),
-    ("parse", "1, 1 (major, minor)"),
-    ("parse", "There are 1, 1 errors"),
-    ("parse", "١, ١"),
-    ("parse", "1, 000"),
-    ("parse", "01, 1"),
-    ("range", "1, 1000"),
-    ("range", "1, " + "9" * 5000),
+    *(("parse", text) for text in ("1, 1 (major, minor)", "There are 1, 1 errors", "1, 000")),
+    *(("range", text) for text in ("1, 1000", "1, " + "9" * 5000)),
 )
 
 _LIST = 'Major:\naccuracy/mistranslation - "neuen Sofa"\nMinor:\nno-error\n'
+_COUNTED = _LIST + "Counts: 1, 0\n"
 _ONE_STEP_HEADINGS: tuple[tuple[FailureReason, str], ...] = (
-    ("parse", _LIST),
-    ("parse", _LIST + "Counts: 1, 0"),
-    ("parse", _LIST + "<score>-5</score>"),
+    *(("parse", text) for text in (_LIST, _COUNTED, _LIST + "<score>-5</score>")),
+    *(
+        ("parse", _COUNTED + text)
+        for text in ("<score></score>", "<score>-5", "Score: -5", "<score>−5</score>")
+    ),
+    *(("parse", _COUNTED + text) for text in ("<score>-5.0</score>", "<score>-5</score>\nThank you.")),
     ("parse", _LIST + "<score>-5</score>\nCounts: 1, 0"),
-    ("parse", _LIST + "Counts: 1, 0\n<score></score>"),
-    ("parse", _LIST + "Counts: 1, 0\n<score>-5"),
-    ("parse", _LIST + "Counts: 1, 0\nScore: -5"),
-    ("parse", _LIST + "Counts: 1, 0\n<score>-5</score>\nThank you."),
     ("parse", _LIST + "Counts: one, none\n<score>-5</score>"),
-    ("parse", _LIST + "Counts: 1, 0\n<score>−5</score>"),
-    ("parse", _LIST + "Counts: 1, 0\n<score>-5.0</score>"),
-    ("parse", _LIST + "Counts: 1, 0\nCounts: 1, 0\n<score>-5</score>"),
-    ("parse", _LIST + "Counts: 1, 0\n<score>--5</score>"),
-    ("parse", "Counts: 0, 0\n<score>0</score>"),
-    ("parse", "\nCounts: 0, 0\n<score>0</score>"),
-    ("parse", "no-error\nCounts: 0, 0\n<score>0</score>"),
-    ("parse", "Major:\nMinor:\nCounts: 0, 0\n<score>0</score>"),
-    ("range", _LIST + "Counts: 1, 0\n<score>5</score>"),
+    ("parse", _COUNTED + "Counts: 1, 0\n<score>-5</score>"),
+    *(("parse", text + "Counts: 0, 0\n<score>0</score>") for text in ("", "no-error\n", "Major:\nMinor:\n")),
+    ("range", _COUNTED + "<score>5</score>"),
     ("range", _LIST + "Counts: 1000, 0\n<score>-5000</score>"),
-    ("range", _LIST + "Counts: 1, 0\n<score>-" + "9" * 5000 + "</score>"),
+    ("range", _COUNTED + "<score>-" + "9" * 5000 + "</score>"),
 )
 
 

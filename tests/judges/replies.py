@@ -18,7 +18,7 @@ from adjudge.judges._reading import Reading
 from adjudge.llm.asking import CONFIRM, Asker
 from adjudge.llm.model import Identity, Request
 from adjudge.llm.model_choice import Models, OpenModel
-from adjudge.store.call_file import Attempt, StoredRequest, Use
+from adjudge.store.call_file import StoredRequest
 
 SOURCE = "Ref CASE0000: The cat slept on the new sofa while Anna calmly read the news at 9:30."
 TRANSLATION = (
@@ -105,8 +105,13 @@ class Memory:
 
     began_empty = True
 
-    def find(self, key: bytes) -> Reply | None:
-        """Nothing is known."""
+    def ignore(self, *_: Any, **more: Any) -> None:
+        """Nothing is known, and nobody looks or waits."""
+
+    find = release = depart = note = save_uses = ignore
+
+    async def claim(self, key: bytes, *, anew: bool = False) -> None:
+        """Nobody else asks."""
 
     async def save(
         self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
@@ -114,20 +119,12 @@ class Memory:
         """The answer that came counts."""
         return reply
 
-    async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
-        """Nobody else asks."""
 
-    def release(self, key: bytes) -> None:
-        """Nobody waits."""
-
-    async def depart(self, attempt: Attempt) -> None:
-        """Nobody looks."""
-
-    def note(self, attempt: Attempt) -> None:
-        """Nobody looks."""
-
-    def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
-        """Nobody looks."""
+def asker_of(model: Any, *, is_held: bool = False, explains: bool = True) -> Asker:
+    """Asks a model, which is given the schema of an answer or not."""
+    identity = Identity(endpoint="test", model="m", seeded=True, constrained=is_held)
+    opened = OpenModel(identity=identity, model=model, served="any")
+    return Asker(Models(default=opened), Memory(), secret=b"s", explains=explains)
 
 
 class Answering:
@@ -195,12 +192,7 @@ async def _outcome(kind: Kind, model: Model) -> Came:
     settings = {"orders": "given"} if kind.form == "verdict" else {}
     judge: Any = load_judge(name, profile=cast("Profile", profile), settings=settings)
     answering = Answering(kind, model)
-    opened = OpenModel(
-        identity=Identity(endpoint="test", model="m", seeded=True, constrained=kind.is_held),
-        model=answering,
-        served="any",
-    )
-    asker = Asker(Models(default=opened), Memory(), secret=b"s", explains=profile == "recommended")
+    asker = asker_of(answering, is_held=kind.is_held, explains=profile == "recommended")
     systems = ("first", "second") if is_pair_judge(judge) else ("first",)
     subject = Subject(segment=SEGMENT, systems=systems)
     try:

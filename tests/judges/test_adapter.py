@@ -104,9 +104,7 @@ def test_what_is_not_there_or_there_twice_is_a_failure(wants: str, text: str, re
         ("[errors.errors]\neach = 'x'", "must name its groups"),
     ],
 )
-def test_an_adapter_that_cannot_be_is_refused_before_anything_is_asked(
-    text: str, message: str, tmp_path: Path
-) -> None:
+def test_an_adapter_that_cannot_be_is_refused_at_once(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "adapter.toml").write_text(text)
     with pytest.raises(UsageError, match=message):
         load_judge("gemba-da", prompts=tmp_path)
@@ -338,9 +336,7 @@ def test_an_authors_evaluation_has_places_for_notes_and_instruction(tmp_path: Pa
         ('turns = "x"\nverbatim = true', TURNS, "must be a table"),
     ],
 )
-def test_verbatim_prompts_that_cannot_be_are_refused(
-    tmp_path: Path, adapter: str, turns: str, message: str
-) -> None:
+def test_verbatim_prompts_that_cannot_be(tmp_path: Path, adapter: str, turns: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         load_judge("gemba-da", prompts=verbatim(tmp_path / "theirs", adapter, turns))
 
@@ -532,7 +528,7 @@ WRONG_ADAPTERS = [
 
 
 @pytest.mark.parametrize(("judge", "adapter", "message"), WRONG_ADAPTERS)
-def test_an_adapter_of_another_judge_is_refused_before_anything_is_asked(
+def test_an_adapter_of_another_judge_is_refused(
     tmp_path: Path, judge: str, adapter: str, message: str
 ) -> None:
     folder = verbatim(tmp_path / "theirs", adapter)

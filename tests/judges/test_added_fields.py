@@ -15,11 +15,10 @@ from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError
 from adjudge.judges._answers import ErrorList, Marked
 from adjudge.judges._reading import object_schema
-from adjudge.llm.asking import CONFIRM, Asker
-from adjudge.llm.model import Identity, Request
-from adjudge.llm.model_choice import Models, OpenModel
+from adjudge.llm.asking import CONFIRM
+from adjudge.llm.model import Request
 from tests.judges.asking import load_judge, subject
-from tests.judges.replies import Memory
+from tests.judges.replies import asker_of
 
 TEXTS = {
     "en-de": ("The cat sleeps on the new sofa.", "Die Katze schläft auf dem neuem Sofa.", "neuem Sofa"),
@@ -49,9 +48,7 @@ def marked(lp: str, *, is_held: bool = True, **more: Any) -> Marked:
 
 @pytest.mark.parametrize("lp", TEXTS)
 @pytest.mark.parametrize("key", ["correction", "suggestion"])
-def test_a_correction_that_changes_its_span_passes_of_a_model_that_was_given_the_schema(
-    key: str, lp: str
-) -> None:
+def test_a_correction_that_changes_its_span_passes_of_a_model_with_the_schema(key: str, lp: str) -> None:
     assert marked(lp, is_held=True, **{key: FAIR[lp]}).flags == ("normalised",)
     with pytest.raises(WordsBesideError):
         marked(lp, **{key: FAIR[lp]}, is_held=False)
@@ -155,9 +152,7 @@ class Correcting:
 def test_a_model_that_always_adds_a_fair_type_and_correction_costs_hardly_a_call_more() -> None:
     rows = (files("adjudge.examples") / "test_set.jsonl").read_text("utf-8").splitlines()
     model = Correcting(random.Random(5))
-    identity = Identity(endpoint="test", model="m", constrained=True)
-    opened = OpenModel(identity=identity, model=model, served="any")
-    asker = Asker(Models(default=opened), Memory(), secret=b"s", explains=True)
+    asker = asker_of(model, is_held=True)
     judge: Any = load_judge("gemba-mqm")
     judged = 0
     for row in map(json.loads, rows):
@@ -174,19 +169,15 @@ def test_a_model_that_always_adds_a_fair_type_and_correction_costs_hardly_a_call
 
 @pytest.mark.parametrize("is_given", [True, False])
 @pytest.mark.parametrize("schema", [None, object_schema(rating={"type": "integer"})])
-async def test_a_reader_is_told_whether_the_model_was_given_the_schema(
-    schema: Mapping[str, object] | None, *, is_given: bool
-) -> None:
+async def test_a_reader_is_told_of_the_schema(schema: Mapping[str, object] | None, *, is_given: bool) -> None:
     class Saying:
         name = "test/saying"
 
         async def reply(self, request: Request) -> Reply:
             return Reply(text='{"rating": 87}')
 
-    identity = Identity(endpoint="test", model="m", constrained=is_given)
-    opened = OpenModel(identity=identity, model=Saying(), served="any")
     one = subject()
-    ask = Asker(Models(default=opened), Memory(), secret=b"s").for_unit(one)
+    ask = asker_of(Saying(), is_held=is_given).for_unit(one)
     about = About(judge="x", stage="rating", subject=one, wants="rating")
     answer = await ask([Message("user", ("Rate it.",))], about=about, read=lambda r: r.is_held, schema=schema)
     assert answer.value == (is_given and schema is not None)

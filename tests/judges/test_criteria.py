@@ -219,9 +219,7 @@ def test_it_counts_the_calls_for_each_criterion(profile: Profile, calls: object)
         ((PASS, "hm", "hm"), "parse"),
     ],
 )
-async def test_more_than_half_of_the_samples_that_were_read_decide(
-    replies: tuple[str, ...], came: object
-) -> None:
+async def test_more_than_half_of_the_samples_read_decide(replies: tuple[str, ...], came: object) -> None:
     judge, ask = load_judge("criteria", settings={"samples": "3"}), Agreeing(*replies)
     assert is_criteria_judge(judge)
     about = checked(["x"])
@@ -253,14 +251,18 @@ AGAINST = (
     ("fail", "pass", "बिल्ली बिल्ली ही है, मानदंड पूरा हुआ।"),
 )
 SAYS_NOTHING = (
-    *("I'm sorry, I can't help with that.", "As a language model I cannot judge this text.", "..."),
-    *("…", "reason", "<reason>", "[one or two sentences]", "one or two sentences: which words decide", "N/A"),
+    "I'm sorry, I can't help with that.",
+    "As a language model I cannot judge this text.",
+    *("...", "…", "reason", "<reason>", "[one or two sentences]"),
+    "one or two sentences: which words decide",
+    *("N/A", "Das kann ich leider nicht beurteilen."),
+    "Je ne peux pas répondre à cette demande.",
     *(
-        "Das kann ich leider nicht beurteilen.",
-        "Je ne peux pas répondre à cette demande.",
         "Nemohu posoudit.",
+        "Извините, я не могу этого сделать.",
+        "申し訳ありませんが、お答えできません。",
+        "抱歉，我无法回答。",
     ),
-    *("Извините, я не могу этого сделать.", "申し訳ありませんが、お答えできません。", "抱歉，我无法回答。"),
     *("لا أستطيع المساعدة في ذلك.", "It passes. No, it fails.", "OK", "The texts were not provided.", "-"),
 )
 FAIR = tuple(

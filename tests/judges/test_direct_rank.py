@@ -80,9 +80,7 @@ async def test_a_weak_preference_is_a_tie() -> None:
         ('{"analysis": "A is closer.", "result": "A", "confidence": 1}', "A is closer."),
     ],
 )
-async def test_a_verdict_that_is_meant_beyond_doubt_is_read_and_flagged(
-    reply: str, rationale: str | None
-) -> None:
+async def test_a_verdict_meant_beyond_doubt_is_read_and_flagged(reply: str, rationale: str | None) -> None:
     (found,) = await DirectRank(profile="paper").compare(pair(), Script(reply))
     assert isinstance(found, Preference)
     assert (found.verdict, found.flags, found.rationale) == ("A", ("normalised",), rationale)

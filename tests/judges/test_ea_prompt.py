@@ -106,7 +106,7 @@ async def test_the_paper_asks_once(profile: Any, attempts: int) -> None:
     ],
 )
 @pytest.mark.differs("ea_prompt", 5)
-async def test_words_beside_errors_are_asked_about_and_beside_none_never(
+async def test_words_beside_errors_are_asked_about_else_never(
     replies: tuple[str, ...], is_clean: bool
 ) -> None:
     with pytest.raises(WordsBesideError) as error:
@@ -151,7 +151,7 @@ async def test_one_step_lists_counts_and_scores(profile: Any) -> None:
     ],
 )
 @pytest.mark.differs("ea_prompt", 7)
-async def test_list_count_and_score_that_disagree_are_flagged(
+async def test_list_count_and_score_at_odds_are_flagged(
     counts: str, score: str, flags: tuple[str, ...]
 ) -> None:
     text = VALID["one-step-headings"].replace("1, 0", counts).replace("-5", score)

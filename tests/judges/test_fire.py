@@ -207,7 +207,7 @@ async def test_a_random_order_is_one_for_a_pair_both_for_many_and_follows_the_se
 )
 @pytest.mark.parametrize("profile", ["paper", "code"])
 @pytest.mark.differs("fire", 3, 4, 9)
-async def test_a_failed_criterion_fails_the_overall_verdict_that_it_could_change(
+async def test_a_failed_criterion_fails_what_it_could_change(
     first: str, overall: str, profile: Profile
 ) -> None:
     ask = Script(*replies(*first, "E")[:2], "I prefer the first.")
@@ -246,9 +246,7 @@ async def test_the_analysis_is_kept_and_may_be_in_any_language() -> None:
 
 @pytest.mark.differs("fire", 1, 11)
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_long_texts_are_data_behind_a_system_message_that_asks_for_analysis_and_result(
-    profile: Profile,
-) -> None:
+async def test_long_texts_are_data_behind_a_task_that_asks_for_analysis_and_result(profile: Profile) -> None:
     x, y = "$criterion Sie hat die Bank verlassen. " * 5000, "Sie verließ die Bank."
     ask = Script(*replies("A", "A", "A"))
     await Fire(profile=profile, orders="given").compare(pair(x, y), ask)
@@ -371,9 +369,7 @@ def among(letter: str, alternatives: dict[str, float], start: str = "", end: str
     ],
 )
 @pytest.mark.differs("fire", 8)
-def test_the_strength_is_the_share_of_the_letter_among_those_that_may_be_given(
-    reply: Reply, share: float
-) -> None:
+def test_the_strength_is_the_share_of_the_letter_among_the_three(reply: Reply, share: float) -> None:
     verdict: Verdict = json.loads(reply.text)["result"]
     sign = {"A": 1, "B": -1, "E": 0}[verdict]
     strength, flags = read_strength(reply, verdict)
@@ -383,9 +379,7 @@ def test_the_strength_is_the_share_of_the_letter_among_those_that_may_be_given(
 
 @pytest.mark.parametrize("alternatives", [{}, {"1": -0.1, "Hm": -3.0}, None])
 @pytest.mark.differs("fire", 8)
-def test_without_a_letter_among_the_alternatives_the_strength_is_the_plain_probability(
-    alternatives: Any,
-) -> None:
+def test_without_a_letter_among_alternatives_the_strength_is_the_probability(alternatives: Any) -> None:
     reply = sure("A", 0.019) if alternatives is None else among("A", alternatives)
     plain = 0.019 if alternatives is None else math.exp(-3.96)
     strength, flags = read_strength(reply, "A")
@@ -518,7 +512,7 @@ def test_a_threshold_for_each_criterion_is_taken_and_one_for_none_refused() -> N
 
 
 @pytest.mark.parametrize("has_any", [True, False])
-def test_a_run_says_once_that_strengths_are_plain(
+def test_a_run_says_strengths_are_plain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_any: bool
 ) -> None:
     top = [{"token": token, "logprob": logprob} for token, logprob in FORCED.items()] if has_any else []

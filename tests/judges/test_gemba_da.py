@@ -67,9 +67,7 @@ def test_the_two_have_prompts_of_their_own() -> None:
     ],
 )
 @pytest.mark.differs("gemba_da", 3)
-async def test_what_stands_around_a_number_is_known_and_flagged(
-    profile: Any, text: str, flags: list[str]
-) -> None:
+async def test_what_stands_around_a_number_is_flagged(profile: Any, text: str, flags: list[str]) -> None:
     made = await GembaDa(profile=profile).annotate(subject(), Script(text))
     assert (made.rating, [*made.flags]) == (87, flags)
 

@@ -161,7 +161,7 @@ async def test_the_answers_of_the_examples_are_answers_that_it_would_accept(prof
 
 @pytest.mark.parametrize("separator", [", ", " ", " - "])
 @pytest.mark.parametrize("second", ['accuracy/omission - "zu"', 'omission - "zu"', "accuracy/omission"])
-async def test_several_errors_on_one_line_are_one_only_by_the_rule_of_the_authors(
+async def test_errors_on_one_line_are_one_only_by_the_rule_of_the_authors(
     separator: str, second: str
 ) -> None:
     line = f'accuracy/mistranslation - "6. Mai"{separator}{second}'

@@ -168,9 +168,7 @@ def test_every_judge_is_an_attribute_of_the_room_and_nothing_else() -> None:
     ],
 )
 @pytest.mark.usefixtures("outsider")
-def test_settings_are_converted_by_the_type_of_their_field(
-    settings: dict[str, str], changes: dict[str, Any]
-) -> None:
+def test_settings_are_converted_by_their_type(settings: dict[str, str], changes: dict[str, Any]) -> None:
     made: object = load_judge("outsider", profile="paper", settings=settings)
     assert made == Outsider(profile="paper", **changes)
 
@@ -189,9 +187,7 @@ def test_settings_are_converted_by_the_type_of_their_field(
     ],
 )
 @pytest.mark.usefixtures("outsider")
-def test_a_setting_that_is_none_is_an_error_that_says_what_there_is(
-    settings: dict[str, str], message: str
-) -> None:
+def test_a_setting_that_is_none_is_told_what_there_is(settings: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError) as error:
         load_judge("outsider", settings=settings)
     assert message in str(error.value)

@@ -250,7 +250,7 @@ async def test_the_checker_sees_both_lists_alone_and_agreement_on_lists_that_dif
 @pytest.mark.parametrize("final_judge", [True, False])
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.differs("m_mad", 8)
-async def test_after_a_debate_that_left_nothing_only_the_code_asks_a_final_judge(
+async def test_after_a_debate_left_nothing_the_code_asks_a_final_judge(
     profile: Profile, final_judge: bool
 ) -> None:
     nothing = {"supporter": holds(), "opponent": holds(), "final": MINOR}
@@ -438,9 +438,7 @@ async def test_the_final_judge_decides_on_each_number_and_can_change_nothing() -
     ],
 )
 @pytest.mark.differs("m_mad", 8)
-async def test_a_number_without_a_decision_or_that_repeats_nothing_kept_is_no_answer(
-    final: str, reason: str
-) -> None:
+async def test_a_number_undecided_or_that_repeats_nothing_kept_is_no_answer(final: str, reason: str) -> None:
     with pytest.raises(AnswerError) as caught:
         await decided(final)
     assert caught.value.reason == reason
@@ -558,9 +556,7 @@ async def test_two_errors_of_one_place_are_two() -> None:
 
 @pytest.mark.parametrize(("profile", "knows"), [("recommended", 1), ("paper", 1), ("code", 0)])
 @pytest.mark.differs("m_mad", 4)
-async def test_the_opponent_knows_what_was_just_said_but_not_in_the_code(
-    profile: Profile, knows: int
-) -> None:
+async def test_the_opponent_knows_what_was_said_but_not_in_the_code(profile: Profile, knows: int) -> None:
     lines = {"opponent": [MINOR, MAJOR], "checker": [DISAGREED, AGREED]}
     _, cast = await debate(lines, profile=profile)
     said = [[q.name for q in asked.quoted].count("statement") for asked in cast.of("opponent")]
@@ -695,7 +691,7 @@ NO_TRANSLATION = span(None, "non-translation", "major")
         ([WRONG, span((0, 5), "source error", "minor")], [WRONG]),
     ],
 )
-def test_a_span_has_one_error_and_a_non_translation_stands_alone(
+def test_a_span_has_one_error_a_non_translation_alone(
     before: list[ErrorSpan], after: list[ErrorSpan]
 ) -> None:
     assert tidy(before) == tuple(after)
@@ -723,7 +719,7 @@ async def test_without_the_final_judge_the_union_stands() -> None:
 
 @pytest.mark.parametrize(("strategy", "agents"), [("consensus", []), ("deliberation", ["arbiter.all"])])
 @pytest.mark.differs("m_mad", 9)
-async def test_without_partition_one_expert_marks_everything_and_one_list_is_debated(
+async def test_without_partition_one_expert_marks_all_and_debates_one(
     strategy: str, agents: list[str]
 ) -> None:
     found = {"expert_all": marks((*SOFA, "major"), (*TWICE, "minor"))}

@@ -1,21 +1,17 @@
 """Every stage of every judge and profile: words around a good reply by which it is none."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import pytest
 
 from adjudge import judges
-from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool
+from adjudge.core.ask import About, Reply
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError
-from adjudge.llm.embedded_rules import RulesModel
-from adjudge.llm.model import Request
 from adjudge.runs.units import judge_subject
-
-T = TypeVar("T")
+from tests.judges.test_schemas import Playing
 
 POISON = {
     "condition": "If there were nothing to say, I would answer %s",
@@ -42,33 +38,17 @@ SEGMENT = Segment(
     },
     meta={"criteria": ["The number is copied."]},
 )
-LONG = {"himate", "rate"}
-"""Judges with many calls, of which each stage is poisoned once."""
 
 
-class Poisoned:
-    """An `ask` that answers by the embedded rules, and tries every poisoned reply on each reader."""
+class Poisoned(Playing):
+    """Tries every poisoned reply on each reader."""
 
     def __init__(self) -> None:
+        super().__init__("poisoned")
         self.believed: list[str] = []
         self.stages: set[str] = set()
-        self._model = RulesModel()
 
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        about: About,
-        read: Callable[[Reply], T],
-        attempts: int = 2,
-        schema: Mapping[str, object] | None = None,
-        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
-        tools: Sequence[Tool] = (),
-    ) -> Answer[T]:
-        request = Request(
-            messages=tuple(messages), about=about, schema=schema, sampling=sampling, tools=tuple(tools)
-        )
-        reply = await self._model.reply(request)
+    def saw(self, about: About, read: Callable[[Reply], object], reply: Reply) -> None:
         stage = f"{about.wants} {about.stage.rpartition(': ')[2]}"
         if reply.text and not reply.calls and stage not in self.stages:
             self.stages.add(stage)
@@ -84,7 +64,6 @@ class Poisoned:
                 else:
                     way = " by the authors' rule" if "authors_reader" in repr(value) else ""
                     self.believed.append(f"{stage}: {name}{way}")
-        return Answer(value=read(reply), reply=reply)
 
 
 STAGES = {

@@ -360,9 +360,7 @@ async def test_nobody_finishes_without_an_evaluation() -> None:
 
 
 @pytest.mark.parametrize("instruction", ["", "Look at the pun."])
-async def test_an_evaluation_and_a_comparison_show_their_notes_and_instruction_by_name(
-    instruction: str,
-) -> None:
+async def test_evaluation_and_comparison_show_their_notes_and_instruction_by_name(instruction: str) -> None:
     """So that turns of an author can name them, whether the core agent gives any or not."""
     _, ask = await judged(act("evaluate", instruction=instruction), *comparing()[1:])
     shown = {quoted.name: quoted.text for quoted in ask.asked[1].quoted}
@@ -426,9 +424,7 @@ async def test_an_evaluation_that_is_not_in_the_form_never_scores(reply: Reply, 
     ],
 )
 @pytest.mark.differs("rate", 5)
-async def test_a_reply_that_is_no_action_uses_up_its_turn_and_the_agent_is_told(
-    reply: Reply, reason: str
-) -> None:
+async def test_a_reply_that_is_no_action_uses_up_its_turn_and_is_told(reply: Reply, reason: str) -> None:
     found, ask = await judged(reply, act("evaluate"), rated(3), reply, finish(3))
     assert (found[0].rating, found[0].flags) == (3, ("tool_failed",))
     assert found[0].steps == ("unusable", "evaluate", "unusable", "finish")
@@ -452,9 +448,7 @@ async def test_a_reply_that_is_no_action_uses_up_its_turn_and_the_agent_is_told(
     ],
 )
 @pytest.mark.parametrize("form", ["native", "xml"])
-async def test_a_wrong_call_is_answered_with_what_was_wrong(
-    form: Any, name: str, arguments: dict[str, Any], told: str
-) -> None:
+async def test_a_wrong_call_is_told_why(form: Any, name: str, arguments: dict[str, Any], told: str) -> None:
     say: Callable[..., Reply] = act if form == "native" else spelled
     replies = (say(name, **arguments), say("evaluate"), rated(3), say("finish", score=3, rationale="x"))
     _, ask = await judged(*replies, judge=Rate(order="given", tools=form))
@@ -693,9 +687,7 @@ async def test_an_ablation_takes_a_tool_away(without: Any, offered: list[str], f
         (Rate(anchors="frozen", without="both"), 2, (6, 6, 42)),
     ],
 )
-def test_calls_are_bounded_by_turns_and_their_tools(
-    judge: Rate, systems: int, calls: tuple[int, ...]
-) -> None:
+def test_calls_are_bounded_by_turns_and_tools(judge: Rate, systems: int, calls: tuple[int, ...]) -> None:
     names = [f"S{number}" for number in range(systems)]
     assert judge.calls_for(source(**dict(zip(names, names, strict=True)))) == calls
 
@@ -813,9 +805,7 @@ async def test_reasoning_is_the_first_argument_of_a_native_call_and_the_xml_form
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.differs("rate", 2)
-async def test_tools_take_no_texts_and_notes_stand_before_them_or_in_paper_and_code_behind(
-    profile: Profile,
-) -> None:
+async def test_tools_take_no_texts_and_notes_stand_before_them_or_in_paper_behind(profile: Profile) -> None:
     is_ours = profile == "recommended"
     _, ask = await judged(*comparing(xml=not is_ours), judge=Rate(profile=profile, order="given"))
     task = "".join(p if isinstance(p, str) else f"<{p.name}>" for p in ask.asked[0].messages[1].parts)
@@ -912,7 +902,7 @@ async def test_what_may_stand_around_an_evaluation(
     ("added", "reason"), [({"note": "I doubt it."}, "words"), ({"final": False}, "schema")]
 )
 @pytest.mark.differs("rate", 11)
-async def test_a_field_that_nobody_asked_for_is_ignored_by_the_authors_rule_alone(
+async def test_a_field_not_asked_for_is_ignored_by_the_authors_alone(
     added: dict[str, Any], reason: str
 ) -> None:
     two = Rate(order="given", turns=2)

@@ -117,9 +117,7 @@ def test_thinking_is_one_closed_block_before_everything(text: str) -> None:
         ('So: {"a": "x",}', {"a": "x"}, ("extracted", "repaired")),
     ],
 )
-def test_the_one_object_is_read_and_the_rung_is_told(
-    text: str, value: object, flags: tuple[str, ...]
-) -> None:
+def test_one_object_is_read_and_the_rung_is_told(text: str, value: object, flags: tuple[str, ...]) -> None:
     assert value_of(text) == (value, flags)
 
 
@@ -168,21 +166,10 @@ def test_what_is_not_one_value_of_the_shape_is_not_read(text: str, reason: str) 
 @pytest.mark.parametrize(
     "text",
     [
-        'It is this: {"a": 1}',
-        '{"a": 1}.',
-        '{"a": 1} / 100',
-        '// {"a": 1}',
-        '<draft>{"a": 1}</draft>',
-        '{"a": 1, "note": "x"}',
-        '{"a": 1, "Reason": "x"}',
-        '{"a": 1 /* not sure */}',
-        '{"a": 1} // not sure',
-        '{\n# a guess\n"a": 1}',
-        'User: {"a": 1}',
-        '{"a": 1}\n\n请忽略',
-        '{"a": 1}</think>',
-        'maybe 2<|end|>{"a": 1}',
-        '<|end|>{"a": 1}',
+        *('It is this: {"a": 1}', '{"a": 1}.', '{"a": 1} / 100', '// {"a": 1}', '<draft>{"a": 1}</draft>'),
+        *('{"a": 1, "note": "x"}', '{"a": 1, "Reason": "x"}', '{"a": 1 /* not sure */}'),
+        *('{"a": 1} // not sure', '{\n# a guess\n"a": 1}', 'User: {"a": 1}', '{"a": 1}\n\n请忽略'),
+        *('{"a": 1}</think>', 'maybe 2<|end|>{"a": 1}', '<|end|>{"a": 1}'),
         '<think>x</think>no<|end|>{"a": 1}',
     ],
 )

@@ -329,7 +329,7 @@ def test_an_error_that_is_outvoted_is_told(samples: Sequence[Sequence[ErrorSpan]
         (("neutral", "critical", "critical", "minor", "minor"), "minor"),
     ],
 )
-def test_the_severity_is_the_majority_or_the_middle(
+def test_the_severity_is_that_of_most_or_the_middle(
     severities: tuple[Severity, ...], agreed: Severity
 ) -> None:
     (span,) = vote([[at(0, 3, severity)] for severity in severities])

@@ -90,9 +90,7 @@ async def test_every_error_is_kept_and_quotes_words_unless_they_are_left_out(pro
 
 @pytest.mark.parametrize(("explain_in", "language"), [(None, "English"), ("fr", "French")])
 @pytest.mark.differs("single_agent", 4)
-async def test_notes_are_in_english_or_the_language_that_is_said(
-    explain_in: str | None, language: str
-) -> None:
+async def test_notes_are_in_english_or_the_language_said(explain_in: str | None, language: str) -> None:
     ask = Script('{"errors": []}')
     await SingleAgent(explain_in=explain_in).annotate(subject(), ask)
     assert f"- note: in {language}" in ask.asked[0].words
