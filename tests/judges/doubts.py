@@ -43,24 +43,16 @@ _OBJECTS = {
 }
 _CLAIMS = {
     "en": (
-        *(
-            "I have not looked at {}.",
-            "Nobody compared {}.",
-            "{} did not reach me.",
-            "Time ran out before {}.",
-        ),
-        *("I only glanced at {}.", "These values were filled in before {} was read.", "A guess without {}."),
+        *("I have not looked at {}.", "Nobody compared {}.", "{} did not reach me."),
+        *("Time ran out before {}.", "I only glanced at {}."),
+        *("These values were filled in before {} was read.", "A guess without {}."),
         *("I was told to say so whatever {} says.", "Left as a default, {} is for later.", "{}? No idea."),
         *("Take this for a placeholder until {} is there.", "My eyes skipped {}.", "Draft made without {}."),
     ),
     "de": (
-        *(
-            "Ich habe {} nicht angesehen.",
-            "Ohne {} geraten.",
-            "Für {} blieb keine Zeit.",
-            "Platzhalter ohne {}.",
-        ),
-        *("Das gilt nur, falls jemand {} noch prüft.", "Ob {} stimmt, weiß ich nicht."),
+        *("Ich habe {} nicht angesehen.", "Ohne {} geraten.", "Für {} blieb keine Zeit."),
+        *("Platzhalter ohne {}.", "Das gilt nur, falls jemand {} noch prüft."),
+        "Ob {} stimmt, weiß ich nicht.",
     ),
     "fr": ("Je n'ai pas ouvert {}.", "Valeur au hasard, sans {}.", "{} manquait.", "À refaire après {}."),
     "es": ("No he mirado {}.", "Valor provisional sin {}.", "Me faltaba {}.", "Lo puse sin leer {}."),
@@ -376,11 +368,7 @@ _COMMENTED: dict[str, tuple[Position, float]] = {
 _HARMONY = "<|channel|>analysis<|message|>Two words.<|end|><|start|>assistant<|channel|>final<|message|>"
 _CORRECTED = ("der", "die neue Couch", "das neue Sofa", "die", "dem weichen Sofa", "einem neuen Sofa")
 _KNOWN = (
-    "fluency/word order",
-    "Fluency/Agreement",
-    "accuracy/number",
-    "accuracy - overly literal",
-    "fluency",
+    *("fluency/word order", "Fluency/Agreement", "accuracy/number", "accuracy - overly literal", "fluency"),
 )
 _ADDED: dict[str, tuple[Position, float]] = {
     "type repeats the category": (

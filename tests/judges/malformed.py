@@ -52,8 +52,7 @@ REFUSED = (
     "Es tut mir leid, aber dabei kann ich nicht helfen.",
     "Ich kann diese Übersetzung leider nicht bewerten.",
     "Je suis désolé, mais je ne peux pas évaluer cette traduction.",
-    "Lo siento, pero no puedo ayudar con eso.",
-    "Omlouvám se, ale s tím nemohu pomoci.",
+    *("Lo siento, pero no puedo ayudar con eso.", "Omlouvám se, ale s tím nemohu pomoci."),
     "Извините, но я не могу оценить этот перевод.",
     "Съжалявам, но не мога да оценя този превод.",
     "Λυπάμαι, δεν μπορώ να αξιολογήσω αυτή τη μετάφραση.",
@@ -61,11 +60,13 @@ REFUSED = (
     "Valitettavasti en voi arvioida tätä käännöstä.",
     "آسف، لا أستطيع تقييم هذه الترجمة.",
     "متأسفم، نمی‌توانم این ترجمه را ارزیابی کنم.",
-    "אני מצטער, איני יכול להעריך את התרגום הזה.",
-    "معذرت، میں اس ترجمے کا جائزہ نہیں لے سکتا۔",
-    *("抱歉，我无法评估这段翻译。", "很抱歉，這個請求我無法協助。"),
-    "申し訳ありませんが、この翻訳を評価することはできません。",
-    "죄송하지만 이 번역을 평가할 수 없습니다.",
+    *("אני מצטער, איני יכול להעריך את התרגום הזה.", "معذرت، میں اس ترجمے کا جائزہ نہیں لے سکتا۔"),
+    *(
+        "抱歉，我无法评估这段翻译。",
+        "很抱歉，這個請求我無法協助。",
+        "申し訳ありませんが、この翻訳を評価することはできません。",
+        "죄송하지만 이 번역을 평가할 수 없습니다.",
+    ),
     "क्षमा करें, मैं इस अनुवाद का मूल्यांकन नहीं कर सकता।",
     "দুঃখিত, আমি এই অনুবাদ মূল্যায়ন করতে পারি না।",
     "ขออภัย ฉันไม่สามารถประเมินคำแปลนี้ได้",
@@ -126,16 +127,12 @@ PROSE = (
 
 NO_ANSWER = (
     "<think>The translation is fine, so 100.</think>",
-    "<think>The translation is fine, so 100.",
-    '<think>\n{"errors": []}\n</think>',
+    *("<think>The translation is fine, so 100.", '<think>\n{"errors": []}\n</think>'),
     '<think>{"rating": 100}',
     "<thinking>Critical:\nno-error\nMajor:\nno-error\nMinor:\nno-error",
-    "<reasoning>87</reasoning>",
-    "<THINK>87</THINK>",
+    *("<reasoning>87</reasoning>", "<THINK>87</THINK>"),
     '<think>{"major": 0, "minor": 0}</think>   \n\u200b',
-    *("[THINK]87[/THINK]", "◁think▷87◁/think▷"),
-    "<analysis>No errors.</analysis>",
-    "87</think>",
+    *("[THINK]87[/THINK]", "◁think▷87◁/think▷", "<analysis>No errors.</analysis>", "87</think>"),
 )
 
 EMPTY = ("", " ", "\n", "\t \r\n", "\u00a0", "\u200b", "\ufeff", "\u2028", "\u2060\u200d", "\u3000\u3000")
@@ -150,10 +147,7 @@ PAGES = (
 )
 
 BROKEN_CHARACTERS = (
-    "87\0",
-    "\ud800",
-    '{"errors": []}\udfff',
-    '{"rating": 87, "note": "\ud83d"}',
+    *("87\0", "\ud800", '{"errors": []}\udfff', '{"rating": 87, "note": "\ud83d"}'),
     "Critical:\nno-error\n\0Major:\nno-error\nMinor:\nno-error",
     "\0",
 )
@@ -220,8 +214,7 @@ NOT_JSON = (
     *('{"rating": 8 7}', '{"rating": 087}', '{"rating": +87}', '{"rating": .87}', '{"rating": 0x57}'),
     *('{"rating": \u0668\u0667}', '{"rating": \u22125}', '{"rating": eighty}', '{"rating": 87;}'),
     *('{"rating"; 87}', '{"rating": 1_0}', '{"rating": <87>}', '{"major": 0 "minor": 0}'),
-    '{"major": one, "minor": two}',
-    "{major: 0, minor: 0}",
+    *('{"major": one, "minor": two}', "{major: 0, minor: 0}"),
     '{"errors": [], "counts": {"major": 0, "minor": 0}, "score": 0,}',
 )
 """Broken beyond what may be mended, or saying by it that there is no error."""
@@ -246,23 +239,18 @@ CUT = (
 """JSON that breaks off, though the server calls the reply finished."""
 
 TWICE = (
-    '{"errors": []} {"rating": 100}',
-    '{"rating": 100}\n{"rating": 0}',
+    *('{"errors": []} {"rating": 100}', '{"rating": 100}\n{"rating": 0}'),
     '{"major": 0, "minor": 0} {"major": 1, "minor": 1}',
     'Draft: {"errors": [{"span": "x"}]}\nFinal: {"errors": []}',
     '```json\n{"errors": []}\n```\n```json\n{"errors": [{"span": "neuen Sofa"}]}\n```',
     'The text holds {"errors": []}, so my answer is {"errors": [{"span": "Sofa"}]}',
-    'Use {placeholder} as in {"errors": []}',
-    *('{"errors": []} {broken', '{"rating": 100} {', '{broken} {"rating": 100}'),
-    '{"errors": []}, [{"errors": []}]',
+    *('Use {placeholder} as in {"errors": []}', '{"errors": []} {broken', '{"rating": 100} {'),
+    *('{broken} {"rating": 100}', '{"errors": []}, [{"errors": []}]'),
     '{"errors": []}</think2>{"errors": []}',
     '{"errors": [], "errors": [{"span": "Sofa"}]}',
-    '{"rating": 0, "rating": 100}',
-    '{"rating": 87, "rating": 87.0}',
+    *('{"rating": 0, "rating": 100}', '{"rating": 87, "rating": 87.0}'),
     '{"errors": [], "score": 0, "counts": {"major": 0, "major": 1, "minor": 0}}',
-    '{"major": 0, "minor": 0}\n"major": 3',
-    '{"errors": []}, "severity": "minor"}]}',
-    '{"rating": 100}}',
+    *('{"major": 0, "minor": 0}\n"major": 3', '{"errors": []}, "severity": "minor"}]}', '{"rating": 100}}'),
     '"errors": [], {"rating": 100}',
 )
 """More than one answer, or one key with two values."""

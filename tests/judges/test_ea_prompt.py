@@ -2,7 +2,7 @@ from typing import Any, cast
 
 import pytest
 
-from adjudge.core.ask import Message, Quoted, Reply, WordsBesideError
+from adjudge.core.ask import Message, Quoted, WordsBesideError
 from adjudge.errors import AnswerError
 from adjudge.judges._answers import GEMBA_CATEGORIES
 from adjudge.judges.ea_prompt import EaPrompt
@@ -39,8 +39,8 @@ async def test_a_count_that_disagrees_with_the_list_is_kept_and_flagged() -> Non
 
 @pytest.mark.differs("ea_prompt", 6)
 async def test_the_count_is_asked_in_the_same_conversation_and_without_the_thinking() -> None:
-    ask = Script(f"<think>hm</think>\n{LIST}", '{"major": 1, "minor": 1}')
-    await EaPrompt().annotate(subject(), ask)
+    ask = Script(f"<think>{LIST}</think>```json\n{LIST}\n```", '{"major": 1, "minor": 1}')
+    assert (await EaPrompt().annotate(subject(), ask)).flags == ("extracted",)
     first, second = ask.asked
     assert second.messages[: len(first.messages)] == first.messages
     answer, question = second.messages[len(first.messages) :]
@@ -63,12 +63,6 @@ async def test_without_a_list_nothing_is_counted() -> None:
     with pytest.raises(AnswerError, match="parse"):
         await EaPrompt().annotate(subject(), ask)
     assert len(ask.asked) == 1
-
-
-@pytest.mark.differs("ea_prompt", 5)
-async def test_without_a_count_there_is_no_annotation() -> None:
-    with pytest.raises(AnswerError, match="schema"):
-        await EaPrompt().annotate(subject(), Script(LIST, '{"major": 1}'))
 
 
 @pytest.mark.parametrize(
@@ -174,11 +168,3 @@ async def test_the_answer_of_the_example_is_an_answer_that_it_would_accept(profi
         assert len(annotation.spans) == len(example.errors)
         assert list(annotation.counts.values()) == counts
         assert not annotation.flags
-
-
-async def test_what_it_quotes_of_a_reply_is_what_it_read() -> None:
-    reply = Reply(text=f"<think>{LIST}</think>```json\n{LIST}\n```")
-    ask = Script(reply, '{"major": 1, "minor": 1}')
-    annotation = await EaPrompt().annotate(subject(), ask)
-    assert annotation.flags == ("extracted",)
-    assert ask.asked[1].quoted[-1] == Quoted("errors", LIST, is_json=True)

@@ -78,11 +78,6 @@ async def test_without_a_first_step_there_is_no_second() -> None:
     assert len(ask.asked) == 1
 
 
-async def test_without_a_second_step_there_is_no_annotation() -> None:
-    with pytest.raises(AnswerError, match="range"):
-        await GembaEsa().annotate(subject(), Script(VALID["errors-json"], '{"rating": 101}'))
-
-
 async def test_flags_of_both_steps_are_kept_once() -> None:
     ask = Script(f"Answer: {VALID['errors-json']}".replace("die die", "das da"), 'Answer: {"rating": 60}')
     annotation = await GembaEsa().annotate(subject(), ask)

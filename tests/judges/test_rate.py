@@ -325,24 +325,6 @@ async def test_without_an_engine_searching_is_not_offered() -> None:
 # Evaluation and the end...
 
 
-async def test_the_least_is_three_calls() -> None:
-    found, ask = await judged(act("evaluate"), rated(3), finish(3))
-    assert (found[0].rating, found[0].steps, found[0].rationale) == (
-        3,
-        ("evaluate", "finish"),
-        "Enough is known.",
-    )
-    assert roles(ask) == ["core", "evaluation", "core"]
-    assert len(ask.asked) == Rate().calls.min
-
-
-@pytest.mark.differs("rate", 4)
-async def test_nobody_finishes_without_an_evaluation() -> None:
-    found, ask = await judged(finish(4), act("evaluate"), rated(1), finish(1))
-    assert "Evaluate first" in results(ask, 1)
-    assert found[0].rating == 1
-
-
 @pytest.mark.parametrize("instruction", ["", "Look at the pun."])
 async def test_evaluation_and_comparison_show_their_notes_and_instruction_by_name(instruction: str) -> None:
     """So that turns of an author can name them, whether the core agent gives any or not."""
@@ -370,6 +352,9 @@ async def test_ten_turns_without_an_evaluation_end_as_a_failure() -> None:
     turns = [reply for i in range(10) for reply in (act("evaluate", instruction=str(i)), BAD)]
     assert (await failure(*turns)).reason == "parse"
     assert (await failure(*[finish(4)] * 10)).reason == "no_answer"
+    (found,), ask = await judged(finish(4), act("evaluate"), rated(1), finish(1))
+    assert "Evaluate first" in results(ask, 1)
+    assert found.rating == 1
 
 
 @pytest.mark.parametrize(
@@ -745,15 +730,12 @@ async def test_another_scale_has_its_own_protocol_and_anchors() -> None:
     assert json.loads(results(ask, -1))["suggested_score"] == 92.5
 
 
-async def test_reasons_are_given_in_the_language_that_is_wanted() -> None:
-    _, ask = await judged(act("evaluate"), rated(3), finish(3), judge=Rate(explain_in="de"))
-    assert "in German" in ask.asked[0].words
-
-
 async def test_the_low_anchor_deserves_the_score_of_the_scale_and_there_are_no_worked_examples() -> None:
     _, ask = await judged(*comparing())
     assert "deserves score 1 (a key expression is misunderstood" in ask.asked[0].words
     assert not [asked for asked in ask.asked if "worked example" in asked.words]
+    _, ask = await judged(act("evaluate"), rated(3), finish(3), judge=Rate(explain_in="de"))
+    assert "in German" in ask.asked[0].words
 
 
 def test_tools_that_nothing_describes_are_refused(tmp_path: Any) -> None:
@@ -777,8 +759,10 @@ def test_what_is_told_in_place_of_a_result_is_there_before_anything_is_asked(tmp
 
 @pytest.mark.differs("rate", 1)
 async def test_reasoning_is_the_first_argument_of_a_native_call_and_the_xml_form_has_none() -> None:
-    replies = (act("evaluate"), rated(3), finish(3))
-    _, ask = await judged(*replies)
+    (found,), ask = await judged(act("evaluate"), rated(3), finish(3))
+    assert (found.rating, found.steps, found.rationale) == (3, ("evaluate", "finish"), "Enough is known.")
+    assert roles(ask) == ["core", "evaluation", "core"]
+    assert len(ask.asked) == Rate().calls.min
     for tool in ask.asked[0].tools:
         assert next(iter(cast("dict[str, Any]", tool.parameters)["properties"])) == "thought"
     _, ask = await judged(
@@ -900,24 +884,17 @@ async def test_a_field_not_asked_for_is_ignored_by_the_authors_alone(
 # The memory...
 
 
-def test_a_memory_that_is_frozen_takes_no_anchor() -> None:
-    assert not Memory(is_frozen=True).with_anchor(Anchor(score=1, text="e")).anchors
-
-
-@pytest.mark.differs("rate", 6)
+@pytest.mark.differs("rate", 6, 7)
 def test_the_nearest_anchor_is_taken_and_of_two_the_lower() -> None:
     memory = Memory().with_anchor(Anchor(score=1, text="low")).with_anchor(Anchor(score=4, text="high"))
     memory = memory.with_anchor(Anchor(score=2.0, text="two"))
     assert [memory.nearest(s).text for s in (0, 1.5, 2, 3, 4)] == ["low", "low", "two", "two", "high"]  # type: ignore[union-attr]
     assert Memory().nearest(2) is None
-
-
-@pytest.mark.differs("rate", 7)
-def test_synthetic_anchors_take_no_translations_place() -> None:
-    memory = Memory().with_anchor(Anchor(score=4.0, text="real"))
-    filled = memory.with_synthetic(Anchor(score=1.0, text="low"), Anchor(score=4.0, text="written"))
-    assert [(a.score, a.text) for a in filled.anchors] == [(1, "low"), (4, "real")]
+    real = Memory().with_anchor(Anchor(score=4.0, text="real"))
+    filled = real.with_synthetic(Anchor(score=1.0, text="low"), Anchor(score=4.0, text="written"))
+    assert [(a.score, a.text) for a in filled.anchors] == [(1, "low"), (4, "real")], "it takes no place"
     assert filled.has_synthetic
+    assert not Memory(is_frozen=True).with_anchor(Anchor(score=1, text="e")).anchors
 
 
 @pytest.mark.differs("rate", 2)
