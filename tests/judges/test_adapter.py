@@ -124,9 +124,6 @@ def test_a_run_asks_in_other_words_and_reads_the_reply(tmp_path: Path) -> None:
     assert done.info.signature.fields["prompts"] != load_judge("gemba-da").prompts_digest
 
 
-# Replies in JSON with other keys, and the prompts of RATE...
-
-
 RATE_UTILS = """CORE_AGENT_URL = "http://..."
 COMPARISON_AGENT_TASK_PROMPT = \"\"\"Compare A and B. A price of $5. Say {"winner": "A" | "B" | "Tie"}.\"\"\"
 GENERAL_EVALUATION_AGENT_TASK_PROMPT = \"\"\"Rate from 0 to 4.\"\"\"
@@ -514,9 +511,6 @@ def test_the_words_of_m_mads_experts(tmp_path: Path) -> None:
     ]
 
 
-# An adapter that speaks of other questions than the judge's...
-
-
 WRONG_ADAPTERS = [
     ("gemba-da", SENT.replace("rating =", "ratings ="), "no question 'ratings'; its questions are rating"),
     ("gemba-da", SENT.replace("rating =", '"rating.foo" ='), "no question 'rating.foo'"),
@@ -528,9 +522,7 @@ WRONG_ADAPTERS = [
 
 
 @pytest.mark.parametrize(("judge", "adapter", "message"), WRONG_ADAPTERS)
-def test_an_adapter_of_another_judge_is_refused(
-    tmp_path: Path, judge: str, adapter: str, message: str
-) -> None:
+def test_an_adapter_of_another_is_refused(tmp_path: Path, judge: str, adapter: str, message: str) -> None:
     folder = verbatim(tmp_path / "theirs", adapter)
     with running() as server:
         with pytest.raises(UsageError, match=re.escape(message)):

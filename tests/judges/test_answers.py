@@ -151,12 +151,6 @@ def test_an_omission_and_a_non_translation_may_point_at_nothing(category: str) -
     assert marked.flags == (() if "/" in category or "-" in category else ("normalised",))
 
 
-def test_the_marked_text_is_the_text_and_not_the_quotation() -> None:
-    marked = place_errors([Listed('"das  Haus"', "style/awkward", "minor")], subject("Ja, das Haus."))
-    assert marked.spans[0].text == "das Haus"
-    assert marked.spans[0].match == "normalised"
-
-
 @pytest.mark.parametrize(
     ("label", "category", "kept"),
     [

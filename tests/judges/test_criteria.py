@@ -174,19 +174,13 @@ async def test_a_criterion_may_be_any_text_and_is_never_part_of_our_words(text: 
 
 
 @pytest.mark.differs("criteria", 6)
-async def test_a_reference_can_be_shown() -> None:
-    judge, ask = Criteria(with_reference=True), Agreeing(PASS)
+async def test_a_reference_can_be_shown_and_the_reason_be_in_a_language() -> None:
+    judge, ask = Criteria(with_reference=True, explain_in="fr"), Agreeing(PASS)
     await judge.check(checked(["x"], reference="So."), ask)
     assert [q.text for q in ask.asked[0].quoted if q.name == "reference"] == ["So."]
     assert "reference translation made by a person" in ask.asked[0].words
-    assert judge.prompts_digest != Criteria().prompts_digest
-
-
-@pytest.mark.differs("criteria", 6)
-async def test_the_reason_can_be_in_a_language() -> None:
-    ask = Agreeing(PASS)
-    await Criteria(explain_in="fr").check(checked(["x"]), ask)
     assert "- reason: one or two sentences in French: which" in ask.asked[0].words
+    assert len({one.prompts_digest for one in (judge, Criteria(), Criteria(with_reference=True))}) == 2
 
 
 @pytest.mark.parametrize(
@@ -222,9 +216,6 @@ async def test_more_than_half_of_the_samples_read_decide(replies: tuple[str, ...
     else:
         assert (found.rating, found.samples, found.flags) == came
         assert found.rationale == json.loads(replies[0])["reason"]
-
-
-# A verdict that its reason does not say is asked for once more, and then is a failure.
 
 
 AGAINST = (

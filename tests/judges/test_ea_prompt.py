@@ -100,9 +100,7 @@ async def test_the_paper_asks_once(profile: Any, attempts: int) -> None:
     ],
 )
 @pytest.mark.differs("ea_prompt", 5)
-async def test_words_beside_errors_are_asked_about_else_never(
-    replies: tuple[str, ...], is_clean: bool
-) -> None:
+async def test_words_beside_errors_alone_are_asked_about(replies: tuple[str, ...], is_clean: bool) -> None:
     with pytest.raises(WordsBesideError) as error:
         await EaPrompt().annotate(subject(), Script(*replies))
     assert error.value.is_clean == is_clean
@@ -116,9 +114,6 @@ async def test_words_beside_errors_are_asked_about_else_never(
 async def test_no_rule_of_the_authors_reads_words(profile: Any, replies: tuple[str, ...]) -> None:
     with pytest.raises(AnswerError):
         await EaPrompt(profile=profile).annotate(subject(), Script(*replies))
-
-
-# One step...
 
 
 @pytest.mark.parametrize("profile", ["recommended", "paper", "code"])
@@ -144,9 +139,7 @@ async def test_one_step_lists_counts_and_scores(profile: Any) -> None:
     ],
 )
 @pytest.mark.differs("ea_prompt", 7)
-async def test_list_count_and_score_at_odds_are_flagged(
-    counts: str, score: str, flags: tuple[str, ...]
-) -> None:
+async def test_list_count_score_at_odds_are_flagged(counts: str, score: str, flags: tuple[str, ...]) -> None:
     text = VALID["one-step-headings"].replace("1, 0", counts).replace("-5", score)
     annotation = await EaPrompt(profile="paper", steps=1).annotate(subject(), Script(text))
     assert annotation.flags == flags

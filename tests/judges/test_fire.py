@@ -62,9 +62,6 @@ async def preferences(judge: Fire, *came: str | Reply, texts: Subject | None = N
     return [outcome for outcome in found if isinstance(outcome, Preference)]
 
 
-# The paper's rule...
-
-
 @pytest.mark.parametrize(
     ("given", "overall"),
     [
@@ -97,9 +94,6 @@ def test_an_unknown_verdict_never_decides(given: Sequence[Verdict | None]) -> No
     assert (known is None) == (len({majority(way) for way in product(*ways)}) > 1)
     if known is not None:
         assert all(majority(way) == known for way in product(*ways))
-
-
-# Orders...
 
 
 @pytest.mark.differs("fire", 2)
@@ -198,18 +192,13 @@ async def test_a_random_order_is_one_for_a_pair_both_for_many_and_follows_the_se
     assert await drawn(3) == await drawn(3) != await drawn(4)
 
 
-# Failures...
-
-
 @pytest.mark.parametrize(
     ("first", "overall"),
     [("AA", "A"), ("BB", "B"), ("AB", "parse"), ("AE", "A"), ("EB", "B"), ("EE", "parse")],
 )
 @pytest.mark.parametrize("profile", ["paper", "code"])
 @pytest.mark.differs("fire", 3, 4, 9)
-async def test_a_failed_criterion_fails_what_it_could_change(
-    first: str, overall: str, profile: Profile
-) -> None:
+async def test_a_failed_criterion_fails_what_it_decides(first: str, overall: str, profile: Profile) -> None:
     ask = Script(*replies(*first, "E")[:2], "I prefer the first.")
     found = await Fire(profile=profile).compare(pair(), ask)
     assert isinstance(found[2], AnswerError)
@@ -228,9 +217,6 @@ async def test_an_analysis_must_speak_of_every_aspect() -> None:
 async def test_the_same_text_twice_is_equal_and_nobody_is_asked() -> None:
     found = await preferences(Fire(), texts=pair("Same.", "Same."))
     assert [(o.verdict, o.orders, o.flags) for o in found] == [("E", (), ("identical",))] * 4
-
-
-# Criteria and words...
 
 
 @pytest.mark.differs("fire", 11)
@@ -303,14 +289,6 @@ def test_criteria_that_cannot_be_are_refused(tmp_path: Path, names: list[str], s
 def test_two_aspects_of_one_name_are_refused() -> None:
     with pytest.raises(UsageError, match="two aspects of one name"):
         read_criterion("tone", "- warmth: a\n- warmth: b")
-
-
-def test_orders_that_there_are_not_are_refused() -> None:
-    with pytest.raises(UsageError, match="must be one of both, given, random; got 'twice'"):
-        load_judge("fire", settings={"orders": "twice"})
-
-
-# Verdicts that change with the order, kept...
 
 
 @pytest.mark.differs("fire", 2, 6)
@@ -437,7 +415,7 @@ async def test_the_strength_is_the_mean_probability_of_the_verdicts_of_both_orde
     [("A", "B", 0.69, "A"), ("A", "B", 0.71, "E"), ("B", "A", 0.69, "B"), ("B", "A", 0.71, "E")],
 )
 @pytest.mark.differs("fire", 8)
-async def test_a_preference_that_is_not_stronger_than_the_threshold_is_a_tie(
+async def test_a_weak_preference_is_a_tie(
     tmp_path: Path, first: str, second: str, threshold: float, verdict: str
 ) -> None:
     judge = one_criterion(tmp_path, strength="logprob", tie_threshold=TieThreshold(threshold))
@@ -466,9 +444,10 @@ async def test_without_log_probabilities_there_is_no_measured_verdict(tmp_path: 
         ({"tie_threshold": "0.5"}, "needs measured preferences"),
         ({"tie_threshold": "1.5", "strength": "logprob"}, "must be from 0 to 1"),
         ({"inconsistent": "drop"}, "must be one of E, keep"),
+        ({"orders": "twice"}, "must be one of both, given, random"),
     ],
 )
-def test_settings_of_ties_that_cannot_be_are_refused(settings: dict[str, str], said: str) -> None:
+def test_settings_that_cannot_be_are_refused(settings: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         load_judge("fire", settings=settings)
 
@@ -512,9 +491,7 @@ def test_a_threshold_for_each_criterion_is_taken_and_one_for_none_refused() -> N
 
 
 @pytest.mark.parametrize("has_any", [True, False])
-def test_a_run_says_strengths_are_plain(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_any: bool
-) -> None:
+def test_a_run_says_what_is_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_any: bool) -> None:
     top = [{"token": token, "logprob": logprob} for token, logprob in FORCED.items()] if has_any else []
 
     def told(content: str) -> dict[str, Any]:
@@ -538,7 +515,7 @@ def test_a_run_says_strengths_are_plain(
         assert records.count("renormalised") == (len(small_set(2).segments) if has_any else 0)
 
 
-def test_answers_without_log_probabilities_are_failures_that_are_not_paid_twice(
+def test_answers_without_log_probabilities_are_paid_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.faults.server.spelled", lambda content: None)

@@ -60,9 +60,7 @@ async def test_the_second_question_shows_the_texts_and_the_errors_as_they_were_r
     ],
 )
 @pytest.mark.differs("gemba_esa", 2, 4)
-async def test_errors_are_shown_as_the_profile_has_them(
-    profile: Any, replies: tuple[str, str], shown: str
-) -> None:
+async def test_errors_are_shown_as_profiles_do(profile: Any, replies: tuple[str, str], shown: str) -> None:
     ask = Script(*replies)
     await GembaEsa(profile=profile).annotate(subject(), ask)
     assert errors_shown(ask) == shown

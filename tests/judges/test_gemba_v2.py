@@ -138,9 +138,6 @@ def test_it_is_loaded_by_name_and_counts_its_calls() -> None:
     assert judge.calls == (3, 3, 3)
 
 
-# Aggregates of repeated judgements.
-
-
 SCORES = st.lists(st.floats(-500, 0), min_size=1, max_size=12)
 
 

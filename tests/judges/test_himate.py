@@ -191,7 +191,7 @@ async def test_errors_come_in_the_order_of_the_agents_with_spans_and_reasons() -
     [("recommended", None, 5), ("paper", None, 1), ("code", None, 1), ("code", 2, 2)],
 )
 @pytest.mark.differs("himate", 2)
-async def test_too_many_errors_of_an_agent_are_cut_the_gravest_kept(
+async def test_too_many_errors_are_cut_the_gravest_kept(
     profile: Profile, most: int | None, kept: int
 ) -> None:
     words = ("Die", "Katze", "schlief", "auf", "dem", "neuen")
@@ -222,9 +222,7 @@ async def test_an_error_of_another_subtype_is_left_to_its_own_agent() -> None:
         ({"note": " "}, "note of error 1"),
     ],
 )
-async def test_an_error_without_subtype_severity_or_reasons_fails(
-    changes: dict[str, str], message: str
-) -> None:
+async def test_an_error_without_subtype_grade_or_reasons_fails(changes: dict[str, str], message: str) -> None:
     with pytest.raises(AnswerError, match=message):
         await annotate(Himate(stages="se"), {MINE: [listing(AWKWARD | changes)]})
 
@@ -301,7 +299,7 @@ async def test_a_blind_comparison_says_nowhere_which_version_is_the_correction()
     ],
 )
 @pytest.mark.differs("himate", 6)
-async def test_an_error_stands_where_the_original_has_it_though_the_correction_failed(
+async def test_an_error_that_the_original_has_stands(
     first: str, second: str, stands: bool, flags: tuple[str, ...]
 ) -> None:
     replies: Replies = {**one_error(), ("style.awkward", "verification"): [first, second]}
@@ -424,7 +422,7 @@ async def test_an_answer_without_log_probabilities_is_a_failure_where_they_are_n
     ],
 )
 @pytest.mark.differs("himate", 5)
-async def test_without_log_probabilities_the_share_of_agreeing_samples_is_the_confidence(
+async def test_without_log_probabilities_samples_give_confidence(
     said: list[str], stands: int, confidence: float
 ) -> None:
     judge, replies = Himate(stages="se+sr", verifications=5), one_error()
@@ -488,7 +486,7 @@ async def test_rounds_end_as_the_profile_says(profile: Profile, second: str, sev
     ],
 )
 @pytest.mark.differs("himate", 10)
-async def test_in_the_code_whoever_agrees_first_decides(
+async def test_in_the_code_who_agrees_decides(
     turns: Sequence[str], severities: list[str], flags: tuple[str, ...]
 ) -> None:
     annotation, ask = await annotate(Himate(profile="code"), one_error(*turns))
@@ -540,7 +538,7 @@ async def settled(judge: Himate, replies: Replies) -> tuple[Annotation, Roles]:
 @pytest.mark.parametrize("accepted", FIVE)
 @pytest.mark.parametrize("answers", [AGREE, DISAGREE])
 @pytest.mark.differs("himate", 8)
-async def test_five_agents_on_one_span_of_which_an_expert_accepts_one_leave_that_error(
+async def test_five_agents_on_one_span_leave_the_error_accepted(
     severity: str, accepted: str, answers: str
 ) -> None:
     accepts = opinion(severity, subtype=accepted)
@@ -686,9 +684,7 @@ async def test_another_subtype_by_the_expert_is_flagged_and_the_evaluator_is_sho
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("severity", ["major", "minor", "neutral"])
 @pytest.mark.differs("himate", 16)
-async def test_agreement_ends_a_discussion_another_severity_is_flagged(
-    profile: Profile, severity: str
-) -> None:
+async def test_agreement_ends_a_discussion_a_change_is_flagged(profile: Profile, severity: str) -> None:
     agreed_at_once = (profile, severity) == ("code", "major")
     replies = one_error(opinion(severity), *([] if agreed_at_once else [AGREE]))
     replies[MINE] = [listing({**AWKWARD, "severity": "major"})]
@@ -769,9 +765,6 @@ async def test_no_malformed_reply_at_any_stage_becomes_an_annotation(wants: str,
         assert alike(failed.value.reason, bad.reason), bad
 
 
-# Calls...
-
-
 WORDS = subject(" ".join(f"Wort{number:02}" for number in range(len(SUBTYPES))), "Words.")
 
 
@@ -823,9 +816,6 @@ def test_the_bounds_follow_from_the_settings(settings: dict[str, Any], calls: tu
     assert Himate(**settings).calls == calls
 
 
-# The paper's first case, in words of our own...
-
-
 async def test_the_first_case_of_the_paper_ends_in_one_major_mistranslation() -> None:
     judged = subject("I hope you know about it.", "希望你们了解一下", lp="zh-en")
     found = {
@@ -849,9 +839,6 @@ async def test_the_first_case_of_the_paper_ends_in_one_major_mistranslation() ->
     assert marks(annotation) == [("accuracy/mistranslation", "major", "know about it")]
     assert mqm_score(annotation, find_weights("himate")) == -5
     assert len(ask.asked) == 19 + 2 * 5 + 2 * 3
-
-
-# Prompts...
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -979,7 +966,7 @@ async def test_turns_of_a_discussion_stand_before_the_texts_and_in_paper_behind(
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize(("explain_in", "language"), [(None, "in English"), ("cs", "in Czech")])
 @pytest.mark.differs("himate", 15)
-async def test_every_agent_that_judges_sees_what_the_unit_brings_and_explains_in_a_language(
+async def test_every_judging_agent_sees_the_unit_and_explains(
     profile: Profile, explain_in: str | None, language: str
 ) -> None:
     before = replace(subject().segment, segment="6", translations={"sys": "Davor."})
@@ -1058,9 +1045,7 @@ def give(folder: Path, *examples: dict[str, object]) -> Path:
         (["style/awkward", "", "en-cs"], "have the language pairs en-de and en-cs"),
     ],
 )
-def test_own_examples_that_are_no_pairs_are_refused(
-    categories: list[str], message: str, tmp_path: Path
-) -> None:
+def test_examples_that_are_no_pairs_are_refused(categories: list[str], message: str, tmp_path: Path) -> None:
     found = [
         example(name, lp) for name, lp in zip(categories, ["en-de", *categories[2:], "en-de"], strict=False)
     ]
@@ -1096,8 +1081,6 @@ def test_settings_that_cannot_be_are_refused(settings: dict[str, str], message: 
     with pytest.raises(UsageError, match=message):
         load_judge("himate", settings=settings)
 
-
-# Threshold files...
 
 CALIBRATION = Calibration(
     judge="himate",

@@ -32,9 +32,6 @@ from tests.judges.malformed import (
 )
 from tests.judges.malformed import IN_FORM as MALFORMED_IN_FORM
 
-# The page about failures against the code.
-
-
 PAGE = (Path(__file__).parents[2] / "docs" / "failures.md").read_text()
 JUDGES = Path(__file__).parents[2] / "src" / "adjudge" / "judges"
 

@@ -136,7 +136,7 @@ class Model(Asking):
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", JUDGES)
 @given(data=st.data())
-async def test_what_nobody_withdrew_is_in_the_record_once_and_what_is_not_there_is_flagged(
+async def test_what_nobody_withdrew_is_there_once_the_rest_flagged(
     name: str, profile: Profile, data: st.DataObject
 ) -> None:
     settings = {"most": "5"} if name == "himate" else {}

@@ -41,9 +41,6 @@ HOSTILE = (
 )
 
 
-# Filling in...
-
-
 def test_variables_are_filled_in_and_never_looked_at_again() -> None:
     parts = render("A $x B ${y} C $$z", {"x": "$y", "y": Quoted("source", "$x ${y}")}, "here")
     assert parts == ("A $y B ", Quoted("source", "$x ${y}"), " C $z")
@@ -68,9 +65,6 @@ def test_a_missing_an_extra_and_a_broken_variable_are_errors(template: str, mess
 def test_any_text_goes_in_and_comes_out_as_it_is(words: str, text: str) -> None:
     parts = render("<$words|$text>", {"words": words, "text": Quoted("source", text)}, "here")
     assert parts == (f"<{words}|", Quoted("source", text), ">")
-
-
-# What is shown...
 
 
 async def first_of(judge: TranslationJudge, judged: Subject) -> Asked:
@@ -105,9 +99,7 @@ async def test_no_text_can_change_what_we_say(name: str, profile: Profile, text:
 @pytest.mark.differs("gemba_da", 1)
 @pytest.mark.differs("gemba_esa", 1)
 @pytest.mark.differs("ea_prompt", 1)
-async def test_texts_come_last_and_all_before_is_the_same_for_every_segment(
-    name: str, profile: Profile
-) -> None:
+async def test_texts_come_last_and_all_before_is_the_same_for_each(name: str, profile: Profile) -> None:
     one = await asked_by(name, profile, translation="Miau.")
     other = await asked_by(name, profile, source="Dog.", translation="Hund.")
     assert one.messages[:-1] == other.messages[:-1]
@@ -173,9 +165,6 @@ def test_a_language_pair_is_named_in_words() -> None:
     assert texts == ("English source:\na\n\nGerman translation:\nb",)
 
 
-# The files themselves...
-
-
 @pytest.mark.parametrize(
     ("file", "categories"),
     [
@@ -235,9 +224,6 @@ def test_the_nearest_example_shares_the_pair_or_the_target_or_the_source(lp: str
     assert files.nearest_example(lp).lp == nearest
 
 
-# Prompts of the user...
-
-
 async def test_the_words_of_the_user_are_sent(tmp_path: Path) -> None:
     (tmp_path / "system.md").write_text("$source_language to $target_language. $markers $form Price: 5 $$")
     ask = Script('{"rating": 5}')
@@ -260,9 +246,7 @@ async def test_the_words_of_the_user_are_sent(tmp_path: Path) -> None:
         (".DS_Store", r"holds no prompts; this judge's files are .*system\.md"),
     ],
 )
-def test_a_folder_without_files_of_the_judge_is_told_which_it_takes(
-    tmp_path: Path, there: str, said: str
-) -> None:
+def test_a_folder_without_files_is_told_which_it_takes(tmp_path: Path, there: str, said: str) -> None:
     if there:
         (tmp_path / there).touch()
     with pytest.raises(UsageError, match=said):
@@ -352,9 +336,6 @@ def test_judged_texts_are_put_into_words_that_were_filled_in_before() -> None:
         prompts.piece("p", a="a", b="b", words="w", more=Quoted("c", "d"))
 
 
-# Errors explained in a language that the reader knows.
-
-
 JUDGES = ("gemba-mqm", "gemba-esa", "gemba-v2", "ea-prompt")
 WITH_EXAMPLES = ("gemba_mqm", "gemba_esa", "ea_prompt")
 
@@ -430,12 +411,6 @@ def test_headings_have_no_place_for_notes(name: str, profile: Profile) -> None:
         load_judge(name, profile=profile, settings={"explain-in": "fr"})
 
 
-@pytest.mark.parametrize("name", ["gemba-da", "gemba-sqm"])
-def test_a_judge_that_only_rates_has_nothing_to_explain(name: str) -> None:
-    with pytest.raises(UsageError, match="has no setting 'explain-in'"):
-        load_judge(name, settings={"explain-in": "fr"})
-
-
 def test_the_documentation_names_every_judge_that_explains() -> None:
     page = (Path(__file__).parents[2] / "docs" / "samples.md").read_text(encoding="utf-8")
     section = page.partition("## Explanations in a language")[2]
@@ -494,9 +469,6 @@ async def test_an_instruction_of_a_segment_is_shown_as_data_before_the_texts(nam
     quoted = [quoted for quoted in ask.asked[0].quoted if "example" not in quoted.name]
     assert (quoted[0].name, quoted[0].text) == ("instruction", "Address readers as 'du'. $source")
     assert "Instruction that the translation had to follow." in ask.asked[0].words
-
-
-# Where the judged text stands...
 
 
 AUTHORS = {("gemba-esa", "rating"): "errors", ("criteria", "criterion"): "criterion"}

@@ -30,9 +30,6 @@ def source(**translations: str) -> Subject:
     return Subject(segment=segment, systems=tuple(segment.translations))
 
 
-# Replies...
-
-
 def act(tool: str, **arguments: Any) -> Reply:
     """A native call with its reasoning."""
     call = ToolCall(id=f"call-{tool}", name=tool, arguments={"thought": "This is next.", **arguments})
@@ -144,9 +141,6 @@ def roles(ask: Script) -> list[str]:
     return [asked.about.role for asked in ask.asked]
 
 
-# The paper's example...
-
-
 async def test_the_papers_three_candidates_end_at_0_4_and_2() -> None:
     """Trajectories 1 to 3; the figure prints 0 as the second score where its evaluation and reasons say 4."""
     notes = "a pun on 多损: how mean"
@@ -169,9 +163,6 @@ async def test_the_papers_three_candidates_end_at_0_4_and_2() -> None:
     told = json.loads(results(ask, -1))
     assert (told["anchor_score"], told["outcome"], told["suggested_score"]) == (1, "win-win", 2)
     assert notes in json.dumps([q.text for q in ask.asked[6].quoted], ensure_ascii=False)  # what B is told
-
-
-# Comparisons...
 
 
 @pytest.mark.parametrize(
@@ -264,9 +255,6 @@ async def test_a_comparison_that_cannot_be_read_is_no_tie(place: int, reply: Rep
     assert found[0].flags == ("tool_failed", "comparison_failed", f"comparison_failed@{reason}")
 
 
-# Search...
-
-
 @pytest.mark.differs("rate", 7)
 async def test_what_was_found_out_serves_the_other_systems_and_one_failed_query_undoes_no_other() -> None:
     engine = Engine(AnswerError("timeout", "slow"))
@@ -301,7 +289,7 @@ async def test_a_gap_is_searched_and_evaluated_again() -> None:
     ids=["nothing", "away", "no queries", "no answer", "none"],
 )
 @pytest.mark.differs("rate", 5, 7, 8)
-async def test_a_failed_search_stays_in_its_turn_and_is_not_repeated(
+async def test_a_failed_search_is_not_repeated(
     replies: list[Reply], found: list[Any], flags: tuple[str, ...]
 ) -> None:
     search = act("search", query="x")
@@ -320,9 +308,6 @@ async def test_without_an_engine_searching_is_not_offered() -> None:
     _, ask = await judged(act("evaluate"), rated(3), finish(3))
     assert "search" not in json.dumps([t.name for t in ask.asked[0].tools])
     assert (await never(act("search", query="x"))).reason == "schema"
-
-
-# Evaluation and the end...
 
 
 @pytest.mark.parametrize("instruction", ["", "Look at the pun."])
@@ -502,9 +487,6 @@ async def test_one_system_that_failed_does_not_fail_the_others() -> None:
     assert found[1].rating == 3
 
 
-# The XML form...
-
-
 XML = Rate(profile="paper")
 
 
@@ -580,9 +562,6 @@ async def test_thinking_counts_as_reasoning() -> None:
         assert (await one(reply, rated(3), spelled("finish", score=3, rationale="x"), judge=XML)).rating == 3
 
 
-# Frozen anchors...
-
-
 FROZEN = Rate(anchors="frozen")
 READY = act("prepare", context_notes="nothing special", **ANCHORS)
 
@@ -613,9 +592,6 @@ async def test_a_preparation_that_never_ends_is_told_to() -> None:
     )
     assert found[0].flags == ()
     assert [t.name for t in ask.asked[6].tools] == ["prepare"]
-
-
-# Ablations, profiles, settings...
 
 
 @pytest.mark.parametrize(
@@ -754,9 +730,6 @@ def test_what_is_told_in_place_of_a_result_is_there_before_anything_is_asked(tmp
         _ = Rate(prompts=tmp_path).roles
 
 
-# What differs from the paper...
-
-
 @pytest.mark.differs("rate", 1)
 async def test_reasoning_is_the_first_argument_of_a_native_call_and_the_xml_form_has_none() -> None:
     (found,), ask = await judged(act("evaluate"), rated(3), finish(3))
@@ -850,7 +823,7 @@ async def test_reasons_stand_before_score_and_winner() -> None:
     ],
 )
 @pytest.mark.differs("rate", 11)
-async def test_what_may_stand_around_an_evaluation(
+async def test_what_stands_around_one(
     around: str, recommended: tuple[str, ...] | str, paper: tuple[str, ...] | str
 ) -> None:
     reply = Reply(text=around.replace("{{wrong}}", "{wrong}").replace("{}", rated(3).text))
@@ -870,18 +843,13 @@ async def test_what_may_stand_around_an_evaluation(
     ("added", "reason"), [({"note": "I doubt it."}, "words"), ({"final": False}, "schema")]
 )
 @pytest.mark.differs("rate", 11)
-async def test_a_field_not_asked_for_is_ignored_by_the_authors_alone(
-    added: dict[str, Any], reason: str
-) -> None:
+async def test_a_field_not_asked_for_only_the_authors_ignore(added: dict[str, Any], reason: str) -> None:
     two = Rate(order="given", turns=2)
     reply = rated(3, **added)
     again = act("evaluate", instruction="x")
     assert (await failure(act("evaluate"), reply, again, reply, judge=two)).reason == reason
     end = spelled("finish", score=3, rationale="x")
     assert "authors_reader" in (await one(spelled("evaluate"), reply, end, judge=XML)).flags
-
-
-# The memory...
 
 
 @pytest.mark.differs("rate", 6, 7)
@@ -910,9 +878,6 @@ async def test_everything_that_others_wrote_is_quoted() -> None:
     said: list[Message] = [m for asked in ask.asked for m in asked.messages if m.role != "assistant"]
     assert not [p for m in said for p in m.parts if isinstance(p, str) and hostile in p]
     assert found[0].rating == 1
-
-
-# Malformed replies at every agent...
 
 
 @pytest.mark.parametrize("bad", ANYWHERE, ids=map(str, range(len(ANYWHERE))))

@@ -38,9 +38,6 @@ def reason_of(text: str, *, is_clean: bool = False) -> str:
     return error.value.reason
 
 
-# Words...
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -76,9 +73,6 @@ def test_thinking_that_the_server_reports_apart_is_not_read() -> None:
 )
 def test_thinking_is_one_closed_block_before_everything(text: str) -> None:
     assert reason_of(text.replace("{}", '{"a": 1}')) in {"parse", "words", "ambiguous", "no_answer"}
-
-
-# One object...
 
 
 @pytest.mark.parametrize(
@@ -293,9 +287,6 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
             read(text)
 
 
-# Headings...
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -310,13 +301,6 @@ def test_headings_are_read(text: str) -> None:
     assert error._replace(category=error.category.lower()) == Listed(
         "x", "style/awkward", "major", is_headed=True
     )
-
-
-def test_a_quotation_with_quotation_marks_is_read_whole() -> None:
-    said = 'he said "no" - "ever"'
-    text = f'Major:\nno-error\nMinor:\nstyle/awkward - "{said}"'
-    (error,) = headed(text, said)
-    assert error.span == said
 
 
 def test_a_non_translation_needs_no_quotation() -> None:

@@ -76,8 +76,6 @@ def test_few_good_replies_of_the_reference_fail() -> None:
     assert share_failed(kinds, failed) <= MOST_FAILED, failed
 
 
-# Kinds that are made anew from a seed.
-
 _FRESH = random.Random(dt.date.today().isoformat())  # noqa: DTZ011 (a day is a day)
 ROUNDS = [
     (500, 11),

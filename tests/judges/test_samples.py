@@ -48,7 +48,7 @@ async def compared(replies: str, samples: int, **settings: Any) -> Any:
     ("replies", "verdict", "strength"),
     [("AAB", "A", 1 / 3), ("BBA", "B", -1 / 3), ("AEE", "E", 1 / 3), ("ABE", "E", 0.0), ("AABB", "E", 0.0)],
 )
-async def test_the_verdict_is_what_most_samples_give_unless_the_threshold_makes_it_a_tie(
+async def test_the_verdict_is_what_most_samples_give_or_a_tie(
     replies: str, verdict: str, strength: float
 ) -> None:
     found = await compared(replies, len(replies), orders="given")
@@ -253,9 +253,6 @@ def test_what_would_be_one_judgement_is_refused(settings: dict[str, Any], messag
         asking_load_judge("gemba-da", settings=settings)
 
 
-# What several judgements agree on.
-
-
 TEXT = "one two three four five six seven eight nine ten"
 
 
@@ -296,9 +293,7 @@ A, B, C = at(0, 3), at(4, 7), at(8, 13)
         ([[at(0, 3)], [at(3, 6)], []], []),  # touching is not overlapping
     ],
 )
-def test_an_error_counts_when_more_than_half_mark_it(
-    samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]
-) -> None:
+def test_an_error_counts_of_most(samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]) -> None:
     assert list(vote(samples)) == list(agreed)
 
 
@@ -325,9 +320,7 @@ def test_an_error_that_is_outvoted_is_told(samples: Sequence[Sequence[ErrorSpan]
         (("neutral", "critical", "critical", "minor", "minor"), "minor"),
     ],
 )
-def test_the_severity_is_that_of_most_or_the_middle(
-    severities: tuple[Severity, ...], agreed: Severity
-) -> None:
+def test_the_severity_is_of_most_or_the_middle(severities: tuple[Severity, ...], agreed: Severity) -> None:
     (span,) = vote([[at(0, 3, severity)] for severity in severities])
     assert span.severity == agreed
 

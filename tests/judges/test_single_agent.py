@@ -25,9 +25,6 @@ async def test_an_error_of_any_severity_of_himate_is_marked(severity: str) -> No
     (span,) = annotation.spans
     assert (span.severity, span.category, span.start) == (severity, "style/awkward", 4)
     assert (annotation.protocol, annotation.annotator, annotation.flags) == ("mqm", "single-agent", ())
-
-
-async def test_a_critical_error_is_no_severity_of_himate() -> None:
     with pytest.raises(AnswerError, match="label"):
         await SingleAgent().annotate(subject(), Script(listing("style/awkward", "critical")))
 
