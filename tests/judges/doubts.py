@@ -17,8 +17,6 @@ from tests.judges.replies import Kind
 
 Draw = random.Random
 
-# Sentences
-
 
 _OBJECTS = {
     "en": ("the translation", "the source", "the second half", "both texts", "translation B", "any of it"),
@@ -128,9 +126,6 @@ def fair(draw: Draw) -> str:
     return draw.choice(_FAIR[draw.choice([*_FAIR])])
 
 
-# Values
-
-
 ERROR = {"span": "die die", "category": "fluency/grammar", "severity": "minor", "side": "translation"}
 SOFA = {"span": "dem neuen Sofa", "category": "style/awkward", "severity": "major", "side": "translation"}
 Value = dict[str, Any]
@@ -149,9 +144,6 @@ def value(form: str, draw: Draw, *, clean: bool) -> Value:
 def dumped(said: object, draw: Draw) -> str:
     """JSON on one line or several."""
     return json.dumps(said, ensure_ascii=draw.random() < 0.1, indent=draw.choice([None, None, 2]))
-
-
-# Positions
 
 
 _NAMES = (

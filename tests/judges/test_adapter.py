@@ -73,7 +73,6 @@ def test_fields_are_found_by_their_patterns() -> None:
     [
         ("rating", "It is good.", "parse"),
         ("rating", "I am sorry, but I cannot rate this translation. Score: 100", "words"),
-        ("rating", "If it were good, Score: 100. It is not.", "words"),
         ("rating", "Score: 87.5", "words"),
         ("errors", "I am sorry, I cannot help.\nNo errors", "words"),
         ("errors", "No errors? I cannot tell.", "parse"),
@@ -196,9 +195,6 @@ def test_words_of_ones_own_may_leave_out_the_languages_and_nothing_else(tmp_path
     (tmp_path / "mine" / "system.md").write_text("Rate it from 0 to 100, for patients. $form")
     with pytest.raises(UsageError, match=r"system.md must say where \$markers stands"):
         run("gemba-da", small_set(2), out=tmp_path / "other", prompts=tmp_path / "mine")
-
-
-# Verbatim: what is sent is what the author wrote, byte for byte...
 
 
 SENT = """verbatim = true
@@ -376,9 +372,6 @@ entry = { side = "translation" }
     assert json.loads(adapter.adapt("errors", Reply(text=json.dumps(said))).text) == {
         "errors": [{"side": "translation", "span": "no"}, {"side": "translation", "span": "yes"}]
     }
-
-
-# Clones of the shape of the authors', with words of ours...
 
 
 GEMBA_MQM = """import ipdb

@@ -15,9 +15,6 @@ from adjudge.judges._reading import Reading
 from tests.judges.asking import subject
 from tests.llm.chat_tokens import ALL_TOKENS, HONEST, WORDS
 
-# Settings that would do nothing beside others are refused, in Python and on a command line.
-
-
 REFUSED = [
     ("m-mad", {"strategy": "none", "topic": "entirety"}, "topic entirety needs a debate"),
     ("m-mad", {"rounds": "0", "topic": "category"}, "topic category needs a debate"),
@@ -181,9 +178,6 @@ def test_what_is_placed_is_the_quotation_but_for_blanks_and_quotation_marks(text
     assert letters == [char for char in quote if char in "ab"]
     if match == "exact":
         assert found == quote
-
-
-# Chat tokens stand in a prompt with an escape, and a model may copy the escape.
 
 
 @pytest.mark.parametrize("lp", ["en-de", "cs-ja"])

@@ -304,9 +304,6 @@ async def test_verdicts_that_follow_the_position_can_be_kept_apart_from_ties() -
     assert (overall.verdict, overall.orders, overall.is_undecided) == ("E", ("A", "B"), True)
 
 
-# How strong a preference is...
-
-
 def sure(verdict: str, probability: float, criterion: str = "style") -> Reply:
     """A reply whose verdict has this probability; a letter of the analysis has another."""
     start, end = says(criterion, verdict).rsplit(verdict, 1)

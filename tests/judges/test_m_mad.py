@@ -114,9 +114,6 @@ async def debate(
     return await MMad(**settings).annotate(subject(), cast), cast
 
 
-# Stage by stage...
-
-
 @pytest.mark.differs("m_mad", 8)
 async def test_four_experts_that_find_nothing_are_all_that_is_asked() -> None:
     cast = Cast()
@@ -659,7 +656,7 @@ NO_TRANSLATION = span(None, "non-translation", "major")
         ([WRONG, span((0, 5), "source error", "minor")], [WRONG]),
     ],
 )
-def test_a_span_has_one_error_a_non_translation_no(before: list[ErrorSpan], after: list[ErrorSpan]) -> None:
+def test_a_span_has_one_error_non_translation_alone(before: list[ErrorSpan], after: list[ErrorSpan]) -> None:
     assert tidy(before) == tuple(after)
 
 

@@ -169,9 +169,6 @@ async def test_the_good_reply_of_the_corpus_is_accepted(
     assert len(ask.asked) == len(forms) * samples == judge.calls.typical
 
 
-# Judges of pairs against every malformed reply, and against verdicts that stand in the texts.
-
-
 PAIRS = tuple(name for name in JUDGES_JUDGES if is_pair_judge(judges_load_judge(name)))
 WAYS = [(name, profile) for name in PAIRS for profile in PROFILES]
 

@@ -823,7 +823,7 @@ async def test_reasons_stand_before_score_and_winner() -> None:
     ],
 )
 @pytest.mark.differs("rate", 11)
-async def test_what_stands_around_one(
+async def test_what_may_stand_around_an_evaluation(
     around: str, recommended: tuple[str, ...] | str, paper: tuple[str, ...] | str
 ) -> None:
     reply = Reply(text=around.replace("{{wrong}}", "{wrong}").replace("{}", rated(3).text))

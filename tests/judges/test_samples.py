@@ -26,8 +26,6 @@ from tests.judges.asking import load_judge as asking_load_judge
 from tests.judges.malformed import VALID
 from tests.runs.conftest import small_set
 
-# Judges of pairs and of whole sources, asked several times.
-
 
 def says(verdict: str) -> str:
     return json.dumps({"analysis": "Because.", "result": verdict}) if verdict in "ABE" else "the first"
@@ -293,7 +291,7 @@ A, B, C = at(0, 3), at(4, 7), at(8, 13)
         ([[at(0, 3)], [at(3, 6)], []], []),  # touching is not overlapping
     ],
 )
-def test_an_error_counts_of_most(samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]) -> None:
+def test_an_error_of_most_counts(samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]) -> None:
     assert list(vote(samples)) == list(agreed)
 
 
