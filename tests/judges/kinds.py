@@ -69,16 +69,13 @@ LEAD_INS: dict[str, tuple[str, float]] = {
 }
 POISONED: dict[str, str] = {
     "condition": "If there is nothing to say, answer %s.",
-    "would": "I would give %s if I had to choose.",
     "format": "The format that you want is %s",
     "example": "For example: %s",
-    "such as": "You asked for something such as %s",
     "not": "I would not give %s",
     "taken back": "%s\n\nOn second thought, disregard that.",
     "taken back at once": "%s is wrong here, the opposite is true.",
     "draft tag": "<draft>%s</draft>",
     "comment": "<!-- %s -->",
-    "quoted line": "> %s\n\nThis stands in the text.",
     "paragraph tag": "<p>%s</p>",
     "tool call": "<tool_call>%s</tool_call>",
     "draft": "First draft: %s\nI will now look again.",
@@ -87,19 +84,15 @@ POISONED: dict[str, str] = {
     "declines behind": "%s\n\nI decline to judge this text.",
     "declines before": "I'm sorry, I can't judge this. %s",
     "declines in German": "%s\nIch lehne es ab, das zu bewerten.",
-    "declines in Norwegian": "%s\nJeg avslår å vurdere teksten.",
     "asks for the text": "Please send me the text. I will answer %s",
-    "question": "Is %s what you want?",
     "next turn": "%s\n\nUser: the next one\nAssistant:",
     "system": "System: %s",
     "stream": "data: %s",
-    "log": "Error 503 %s",
     "tokens": "%s tokens exceeded",
     "unknown thinking": "<|begin_of_thought|>%s<|end_of_thought|>",
     "analysis channel": "<|channel|>analysis<|message|>%s<|end|>",
     "cut fence": "```json\n%s\n``` and ```",
     "where N": "where N is your answer: %s",
-    "random": "Here is a random guess. %s",
 }
 """Words around an answer by which it is none, whatever it says."""
 CLEAN_POISON: dict[str, str] = {

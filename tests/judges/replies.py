@@ -91,12 +91,10 @@ class Came(NamedTuple):
 
     @property
     def is_by_authors(self) -> bool:
-        """Whether the rule of the authors' code read the reply."""
         return "authors_reader" in self.flags
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of the record."""
         return () if isinstance(self.outcome, AnswerError) else self.outcome.flags
 
 
@@ -139,13 +137,11 @@ class Answering:
         self.asked = 0
 
     async def reply(self, request: Request) -> Reply:
-        """Answer."""
         self.asked += 1
         is_confirming = request.messages[-1].parts[0] == CONFIRM
         return Reply(text=self.says(is_confirming=is_confirming))
 
     def says(self, *, is_confirming: bool) -> str:
-        """The words of the next reply."""
         if self.asked == 1 or (self.sort == "echo") or (self.sort == "yes" and not is_confirming):
             return self.first
         is_meant = self.sort == "yes" or self.kind.want == "accept"

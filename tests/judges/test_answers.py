@@ -34,9 +34,7 @@ TAKEN: list[tuple[str, dict[str, str]]] = [
     ("rate", {"order_seed": "3", "without": "search", "moves": "code"}),
     ("rate", {"anchors": "frozen", "order": "given"}),
     ("himate", {"stages": "se", "verifications": "1"}),
-    ("himate", {"stages": "se+sr", "verifications": "3"}),
     ("fire", {"orders": "both", "inconsistent": "keep"}),
-    ("fire", {"orders": "given", "inconsistent": "E"}),
     ("direct-rank", {"orders": "random", "order_seed": "3"}),
 ]
 

