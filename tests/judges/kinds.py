@@ -68,16 +68,13 @@ LEAD_INS: dict[str, tuple[str, float]] = {
     "Japanese": ("回答：%s", 0.2),
 }
 POISONED: dict[str, str] = {
-    "condition": "If there is nothing to say, answer %s.",
     "format": "The format that you want is %s",
     "example": "For example: %s",
     "not": "I would not give %s",
     "taken back": "%s\n\nOn second thought, disregard that.",
-    "taken back at once": "%s is wrong here, the opposite is true.",
     "draft tag": "<draft>%s</draft>",
     "comment": "<!-- %s -->",
     "paragraph tag": "<p>%s</p>",
-    "tool call": "<tool_call>%s</tool_call>",
     "draft": "First draft: %s\nI will now look again.",
     "second object": '%s {"errors": [], "rating": 3, "result": "E"}',
     "half an object": '%s\n{"rating": ',
@@ -85,11 +82,7 @@ POISONED: dict[str, str] = {
     "declines before": "I'm sorry, I can't judge this. %s",
     "declines in German": "%s\nIch lehne es ab, das zu bewerten.",
     "asks for the text": "Please send me the text. I will answer %s",
-    "next turn": "%s\n\nUser: the next one\nAssistant:",
     "unknown thinking": "<|begin_of_thought|>%s<|end_of_thought|>",
-    "analysis channel": "<|channel|>analysis<|message|>%s<|end|>",
-    "cut fence": "```json\n%s\n``` and ```",
-    "where N": "where N is your answer: %s",
 }
 """Words around an answer by which it is none, whatever it says."""
 CLEAN_POISON: dict[str, str] = {

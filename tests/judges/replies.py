@@ -106,7 +106,10 @@ class Memory:
     def ignore(self, *_: Any, **more: Any) -> None:
         """Nothing is known, and nobody looks or waits."""
 
-    find = release = depart = note = save_uses = ignore
+    find = release = note = save_uses = ignore
+
+    async def depart(self, attempt: object) -> None:
+        """Nobody looks."""
 
     async def claim(self, key: bytes, *, anew: bool = False) -> None:
         """Nobody else asks."""

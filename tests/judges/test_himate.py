@@ -312,7 +312,8 @@ async def test_confidence_of_a_blind_comparison_is_the_share_of_all_results_that
         begin, decision, end = reply.logprobs
         reply = replace(reply, logprobs=(begin, replace(decision, alternatives=alternatives), end))
         verified = read_verification(reply, subject(), results=results, measured=True)
-        assert (verified.stands, verified.confidence) == (stands, pytest.approx(share))
+        assert verified.stands == stands
+        assert verified.confidence == pytest.approx(share)
 
 
 @pytest.mark.parametrize(
@@ -750,7 +751,7 @@ async def test_a_reply_that_is_none_is_a_failure_at_every_stage(wants: str) -> N
 @pytest.mark.parametrize("wants", STAGES)
 async def test_no_malformed_reply_at_any_stage_becomes_an_annotation(wants: str, profile: Profile) -> None:
     for bad in ANYWHERE:
-        replies = {**one_error(opinion("major"), AGREE), STAGES[wants]: [bad.reply]}
+        replies: Replies = one_error(opinion("major"), AGREE) | {STAGES[wants]: [bad.reply]}
         with pytest.raises(AnswerError) as failed:
             await Himate(profile=profile).annotate(subject(), Roles(replies))
         assert alike(failed.value.reason, bad.reason), bad

@@ -104,7 +104,7 @@ class Model(Asking):
             return json.dumps(counts) if facts["form"] == "json" else ", ".join(map(str, counts.values()))
         if about.wants in {"severities", "labels", "kept"}:
             left = [*self.left(facts["held"], agent)]
-            words = {
+            words: Any = {
                 "severities": lambda error: error["severity"] if error in left else "none",
                 "labels": lambda error: error["category"],
                 "kept": lambda error: "keep" if error in left else "no error",

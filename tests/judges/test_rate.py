@@ -257,8 +257,8 @@ async def test_a_comparison_that_cannot_be_read_is_no_tie(place: int, reply: Rep
 @pytest.mark.differs("rate", 7)
 async def test_what_was_found_out_serves_the_other_systems_and_one_failed_query_undoes_no_other() -> None:
     engine = Engine(AnswerError("timeout", "slow"))
-    first = (act("search", query="夺笋啊 meaning"), queries("a", "b"), answered())
-    first += (act("evaluate"), rated(0), finish(0))
+    search = (act("search", query="夺笋啊 meaning"), queries("a", "b"), answered())
+    first = (*search, act("evaluate"), rated(0), finish(0))
     second = (act("search", query=" 夺笋啊  MEANING"), act("evaluate"), rated(4), finish(4))
     found, ask = await judged(*first, *second, subject=source(A=THREE["A"], B=THREE["B"]), engine=engine)
     assert [q.text for q in engine.asked] == ["a", "b"]
