@@ -324,6 +324,7 @@ def test_an_authors_evaluation_has_places_for_notes_and_instruction(tmp_path: Pa
         (SENT.replace("20", '"many"'), TURNS, "there are temperature"),
         (SENT.replace('["\\n\\n"]', '"x"'), TURNS, "there are temperature"),
         ('turns = "x"\nverbatim = true', TURNS, "must be a table"),
+        ('sampling = "x"\nverbatim = true', TURNS, "must be a table"),
     ],
 )
 def test_verbatim_prompts_that_cannot_be(tmp_path: Path, adapter: str, turns: str, message: str) -> None:
