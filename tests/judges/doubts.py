@@ -17,8 +17,6 @@ from tests.judges.replies import Kind
 
 Draw = random.Random
 
-# Sentences
-
 
 _OBJECTS = {
     "en": ("the translation", "the source", "the second half", "both texts", "translation B", "any of it"),
@@ -43,24 +41,16 @@ _OBJECTS = {
 }
 _CLAIMS = {
     "en": (
-        *(
-            "I have not looked at {}.",
-            "Nobody compared {}.",
-            "{} did not reach me.",
-            "Time ran out before {}.",
-        ),
-        *("I only glanced at {}.", "These values were filled in before {} was read.", "A guess without {}."),
+        *("I have not looked at {}.", "Nobody compared {}.", "{} did not reach me."),
+        *("Time ran out before {}.", "I only glanced at {}."),
+        *("These values were filled in before {} was read.", "A guess without {}."),
         *("I was told to say so whatever {} says.", "Left as a default, {} is for later.", "{}? No idea."),
         *("Take this for a placeholder until {} is there.", "My eyes skipped {}.", "Draft made without {}."),
     ),
     "de": (
-        *(
-            "Ich habe {} nicht angesehen.",
-            "Ohne {} geraten.",
-            "Für {} blieb keine Zeit.",
-            "Platzhalter ohne {}.",
-        ),
-        *("Das gilt nur, falls jemand {} noch prüft.", "Ob {} stimmt, weiß ich nicht."),
+        *("Ich habe {} nicht angesehen.", "Ohne {} geraten.", "Für {} blieb keine Zeit."),
+        *("Platzhalter ohne {}.", "Das gilt nur, falls jemand {} noch prüft."),
+        "Ob {} stimmt, weiß ich nicht.",
     ),
     "fr": ("Je n'ai pas ouvert {}.", "Valeur au hasard, sans {}.", "{} manquait.", "À refaire après {}."),
     "es": ("No he mirado {}.", "Valor provisional sin {}.", "Me faltaba {}.", "Lo puse sin leer {}."),
@@ -81,20 +71,9 @@ _CLAIMS = {
     "is": ("Ég las ekki {}.", "Ágiskun án þess að sjá {}."),
 }
 _WORDS = (
+    *("Skipped.", "incomplete", "N/A", "TODO", "tbd", "unsure", "none of it", "draft", "see below", "???"),
     *(
-        "Skipped.",
-        "incomplete",
-        "N/A",
-        "TODO",
-        "tbd",
-        "unsure",
-        "none of it",
-        "draft",
-        "see below",
-        "???",
         "…",
-    ),
-    *(
         "未评估",
         "不明",
         "unklar",
@@ -147,9 +126,6 @@ def fair(draw: Draw) -> str:
     return draw.choice(_FAIR[draw.choice([*_FAIR])])
 
 
-# Values
-
-
 ERROR = {"span": "die die", "category": "fluency/grammar", "severity": "minor", "side": "translation"}
 SOFA = {"span": "dem neuen Sofa", "category": "style/awkward", "severity": "major", "side": "translation"}
 Value = dict[str, Any]
@@ -170,47 +146,11 @@ def dumped(said: object, draw: Draw) -> str:
     return json.dumps(said, ensure_ascii=draw.random() < 0.1, indent=draw.choice([None, None, 2]))
 
 
-# Positions
-
-
 _NAMES = (
-    *(
-        "note",
-        "comment",
-        "reason",
-        "explanation",
-        "Remarks",
-        "status",
-        "warning",
-        "state",
-        "info",
-        "hint",
-        "x",
-    ),
-    *(
-        "anmerkung",
-        "remarque",
-        "nota",
-        "poznámka",
-        "备注",
-        "メモ",
-        "ملاحظة",
-        "примечание",
-        "caveat",
-        "disclaimer",
-    ),
-    *(
-        "summary",
-        "thought",
-        "message",
-        "validity",
-        "progress",
-        "_comment",
-        "//",
-        "confidence",
-        "meta",
-        "source",
-    ),
+    *("note", "comment", "reason", "explanation", "Remarks", "status", "warning", "state", "info", "hint"),
+    *("x", "anmerkung", "remarque", "nota", "poznámka", "备注", "メモ", "ملاحظة", "примечание", "caveat"),
+    *("disclaimer", "summary", "thought", "message", "validity", "progress", "_comment", "//", "confidence"),
+    *("meta", "source"),
 )
 _FLAGS: tuple[Mapping[str, object], ...] = (
     *({"is_error": False}, {"valid": False}, {"complete": False}, {"confidence": 0}, {"skipped": True}),
@@ -420,25 +360,15 @@ _COMMENTED: dict[str, tuple[Position, float]] = {
 _HARMONY = "<|channel|>analysis<|message|>Two words.<|end|><|start|>assistant<|channel|>final<|message|>"
 _CORRECTED = ("der", "die neue Couch", "das neue Sofa", "die", "dem weichen Sofa", "einem neuen Sofa")
 _KNOWN = (
-    "fluency/word order",
-    "Fluency/Agreement",
-    "accuracy/number",
-    "accuracy - overly literal",
-    "fluency",
+    *("fluency/word order", "Fluency/Agreement", "accuracy/number", "accuracy - overly literal", "fluency"),
 )
 _ADDED: dict[str, tuple[Position, float]] = {
     "type repeats the category": (
         lambda v, d, r: dumped(_added(v, lambda e: {"type": _part(e["category"], r)}), r),
         2,
     ),
-    "type repeats the severity": (
-        lambda v, d, r: dumped(_added(v, lambda e: {"type": e["severity"]}), r),
-        1,
-    ),
-    "another known subtype": (
-        lambda v, d, r: dumped(_in_error(v, {"category": r.choice(_KNOWN)}), r),
-        2,
-    ),
+    "type repeats the severity": (lambda v, d, r: dumped(_added(v, lambda e: {"type": e["severity"]}), r), 1),
+    "another known subtype": (lambda v, d, r: dumped(_in_error(v, {"category": r.choice(_KNOWN)}), r), 2),
 }
 _CORRECTIONS: dict[str, tuple[Position, float]] = {
     "correction": (
@@ -449,10 +379,7 @@ _CORRECTIONS: dict[str, tuple[Position, float]] = {
     )
 }
 _CONFIDENT: dict[str, tuple[Position, float]] = {
-    "confidence": (
-        lambda v, d, r: dumped({**v, "confidence": r.choice([0.5, 0.93, 1, 50, 88, 100])}, r),
-        2,
-    ),
+    "confidence": (lambda v, d, r: dumped({**v, "confidence": r.choice([0.5, 0.93, 1, 50, 88, 100])}, r), 2),
     "harmony": (lambda v, d, r: _HARMONY + dumped(v, r) + r.choice(["", "<|return|>"]), 1),
 }
 _PLAINLY: dict[str, dict[str, tuple[str, float]]] = {

@@ -18,7 +18,7 @@ from adjudge.judges._reading import Reading
 from adjudge.llm.asking import CONFIRM, Asker
 from adjudge.llm.model import Identity, Request
 from adjudge.llm.model_choice import Models, OpenModel
-from adjudge.store.call_file import Attempt, StoredRequest, Use
+from adjudge.store.call_file import StoredRequest
 
 SOURCE = "Ref CASE0000: The cat slept on the new sofa while Anna calmly read the news at 9:30."
 TRANSLATION = (
@@ -91,12 +91,10 @@ class Came(NamedTuple):
 
     @property
     def is_by_authors(self) -> bool:
-        """Whether the rule of the authors' code read the reply."""
         return "authors_reader" in self.flags
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of the record."""
         return () if isinstance(self.outcome, AnswerError) else self.outcome.flags
 
 
@@ -105,8 +103,16 @@ class Memory:
 
     began_empty = True
 
-    def find(self, key: bytes) -> Reply | None:
-        """Nothing is known."""
+    def ignore(self, *_: Any, **more: Any) -> None:
+        """Nothing is known, and nobody looks or waits."""
+
+    find = release = note = save_uses = ignore
+
+    async def depart(self, attempt: object) -> None:
+        """Nobody looks."""
+
+    async def claim(self, key: bytes, *, anew: bool = False) -> None:
+        """Nobody else asks."""
 
     async def save(
         self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
@@ -114,20 +120,12 @@ class Memory:
         """The answer that came counts."""
         return reply
 
-    async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
-        """Nobody else asks."""
 
-    def release(self, key: bytes) -> None:
-        """Nobody waits."""
-
-    async def depart(self, attempt: Attempt) -> None:
-        """Nobody looks."""
-
-    def note(self, attempt: Attempt) -> None:
-        """Nobody looks."""
-
-    def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
-        """Nobody looks."""
+def asker_of(model: Any, *, is_held: bool = False, explains: bool = True) -> Asker:
+    """Asks a model, which is given the schema of an answer or not."""
+    identity = Identity(endpoint="test", model="m", seeded=True, constrained=is_held)
+    opened = OpenModel(identity=identity, model=model, served="any")
+    return Asker(Models(default=opened), Memory(), secret=b"s", explains=explains)
 
 
 class Answering:
@@ -142,13 +140,11 @@ class Answering:
         self.asked = 0
 
     async def reply(self, request: Request) -> Reply:
-        """Answer."""
         self.asked += 1
         is_confirming = request.messages[-1].parts[0] == CONFIRM
         return Reply(text=self.says(is_confirming=is_confirming))
 
     def says(self, *, is_confirming: bool) -> str:
-        """The words of the next reply."""
         if self.asked == 1 or (self.sort == "echo") or (self.sort == "yes" and not is_confirming):
             return self.first
         is_meant = self.sort == "yes" or self.kind.want == "accept"
@@ -195,12 +191,7 @@ async def _outcome(kind: Kind, model: Model) -> Came:
     settings = {"orders": "given"} if kind.form == "verdict" else {}
     judge: Any = load_judge(name, profile=cast("Profile", profile), settings=settings)
     answering = Answering(kind, model)
-    opened = OpenModel(
-        identity=Identity(endpoint="test", model="m", seeded=True, constrained=kind.is_held),
-        model=answering,
-        served="any",
-    )
-    asker = Asker(Models(default=opened), Memory(), secret=b"s", explains=profile == "recommended")
+    asker = asker_of(answering, is_held=kind.is_held, explains=profile == "recommended")
     systems = ("first", "second") if is_pair_judge(judge) else ("first",)
     subject = Subject(segment=SEGMENT, systems=systems)
     try:

@@ -73,17 +73,12 @@ def test_fields_are_found_by_their_patterns() -> None:
     [
         ("rating", "It is good.", "parse"),
         ("rating", "I am sorry, but I cannot rate this translation. Score: 100", "words"),
-        ("rating", "If it were good, Score: 100. It is not.", "words"),
         ("rating", "Score: 87.5", "words"),
-        ("rating", "Score: 87/100", "words"),
-        ("errors", "I am sorry, I cannot help.\nNo errors", "words"),
         ("errors", "No errors? I cannot tell.", "parse"),
         ("errors", 'Major: Mistranslation - "6. Mai"\nCritical: Mistranslation - "Bank"', "words"),
-        ("errors", 'Major: Mistranslation - "6. Mai"\nMajor: Mistranslation "Bank"', "words"),
         ("rating", "Score: 87 or Score: 12", "ambiguous"),
         ("opinion", "Error Exist: Maybe. Error Severity: Major", "parse"),
         ("opinion", "Error Exist: Yes. Error Severity: Grave", "label"),
-        ("errors", "It is fine.", "parse"),
         ("errors", 'Major: Mistranslation - "x"\nNo errors.', "ambiguous"),
         ("errors", "", "parse"),
     ],
@@ -98,8 +93,6 @@ def test_what_is_not_there_or_there_twice_is_a_failure(wants: str, text: str, re
     ("text", "message"),
     [
         ("rating = ", "is no TOML"),
-        ("rating = 7", r"\[rating\] must name the fields"),
-        ("[rating]\nrating = 7", "needs `find`, `each` for a list, or `key`"),
         ("[rating.rating]\nkind = 'number'", "needs `find`, `each` for a list, or `key`"),
         ("[rating.rating]\nfind = '('", "find is no pattern"),
         ("[rating.rating]\nfind = 'x'\nkind = 'date'", "kind must be"),
@@ -107,9 +100,7 @@ def test_what_is_not_there_or_there_twice_is_a_failure(wants: str, text: str, re
         ("[errors.errors]\neach = 'x'", "must name its groups"),
     ],
 )
-def test_an_adapter_that_cannot_be_is_refused_before_anything_is_asked(
-    text: str, message: str, tmp_path: Path
-) -> None:
+def test_an_adapter_that_cannot_be_is_refused_at_once(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "adapter.toml").write_text(text)
     with pytest.raises(UsageError, match=message):
         load_judge("gemba-da", prompts=tmp_path)
@@ -118,23 +109,15 @@ def test_an_adapter_that_cannot_be_is_refused_before_anything_is_asked(
 def test_a_run_asks_in_other_words_and_reads_the_reply(tmp_path: Path) -> None:
     folder = tmp_path / "theirs"
     folder.mkdir()
+    assert find_adapter(folder) is None
     (folder / "system.md").write_text("Score the $target_language translation. Write 'Score: N'.")
     (folder / "adapter.toml").write_text(TOML)
-    assert find_adapter(folder) is not None
-    assert find_adapter(tmp_path) is None
-    with running(lambda payload: "Reason: it is fine.\nScore: 87") as server:
-        options: Any = {"base_url": server.url, "model": "mock", "prompts": folder}
-        done = run("gemba-da", small_set(2), out=tmp_path / "run", **options)
-        assert all("response_format" not in payload for payload in server.log)
-        assert "Score the German translation." in server.log[0]["messages"][0]["content"]
-        plain = run("gemba-da", small_set(2), out=tmp_path / "plain", base_url=server.url, model="mock")
+    done, log = answered("gemba-da", small_set(2), folder, lambda _: "Reason: it is fine.\nScore: 87")
+    assert all("response_format" not in payload for payload in log)
+    assert "Score the German translation." in log[0]["messages"][0]["content"]
     assert {record.rating for record in done.records if isinstance(record, Annotation)} == {87}
     assert done.info.counts["failed"] == 0
-    assert plain.info.counts["failed"] == len(plain.records)
-    assert done.info.signature.fields["prompts"] != plain.info.signature.fields["prompts"]
-
-
-# Replies in JSON with other keys, and the prompts of RATE...
+    assert done.info.signature.fields["prompts"] != load_judge("gemba-da").prompts_digest
 
 
 RATE_UTILS = """CORE_AGENT_URL = "http://..."
@@ -197,7 +180,7 @@ def test_a_reply_in_json_is_read_strictly_by_its_keys(rate_prompts: Path, reply:
 
 
 def test_room_for_a_model_that_a_run_does_not_have_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--max-tokens typo=100: no model of this run is called typo"):
+    with pytest.raises(UsageError, match="typo=100: no model of this run"):
         run("gemba-da", small_set(1), out=tmp_path / "run", max_tokens=["typo=100"])
 
 
@@ -209,9 +192,6 @@ def test_words_of_ones_own_may_leave_out_the_languages_and_nothing_else(tmp_path
     (tmp_path / "mine" / "system.md").write_text("Rate it from 0 to 100, for patients. $form")
     with pytest.raises(UsageError, match=r"system.md must say where \$markers stands"):
         run("gemba-da", small_set(2), out=tmp_path / "other", prompts=tmp_path / "mine")
-
-
-# Verbatim: what is sent is what the author wrote, byte for byte...
 
 
 SENT = """verbatim = true
@@ -244,6 +224,15 @@ def verbatim(folder: Path, adapter: str = SENT, turns: str = TURNS) -> Path:
     (folder / "adapter.toml").write_text(adapter, "utf-8")
     (folder / "da.md").write_text(turns, "utf-8")
     return folder
+
+
+def answered(
+    judge: str, texts: TestSet, prompts: Path, said: Callable[[dict[str, Any]], str], **more: Any
+) -> tuple[Any, list[Any]]:
+    """A run in the words of a folder, and what its server was sent."""
+    with running(said) as server:
+        options: Any = {"base_url": server.url, "model": "mock", "prompts": prompts, **more}
+        return run(judge, texts, out=prompts.parent / "run", **options), server.log
 
 
 def one(translation: str, source: str = "Hello") -> TestSet:
@@ -298,11 +287,8 @@ def test_what_is_shown_is_what_is_sent(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_a_reply_to_an_authors_words_is_asked_for_once(tmp_path: Path) -> None:
     folder = verbatim(tmp_path / "theirs")
-    with running(lambda payload: "A fine translation.") as server:
-        options: Any = {"base_url": server.url, "model": "mock", "prompts": folder}
-        done = run("gemba-da", one("Hallo"), out=tmp_path / "run", **options)
-        assert len(server.log) == 1
-    assert done.info.counts["failed"] == 1
+    done, log = answered("gemba-da", one("Hallo"), folder, lambda _: "A fine translation.")
+    assert (len(log), done.info.counts["failed"]) == (1, 1)
 
 
 def test_an_authors_evaluation_has_places_for_notes_and_instruction(tmp_path: Path) -> None:
@@ -323,14 +309,7 @@ def test_an_authors_evaluation_has_places_for_notes_and_instruction(tmp_path: Pa
         told = "".join(f"<arg_key>{k}</arg_key>\n<arg_value>{v}</arg_value>\n" for k, v in values.items())
         return f"So.\n<tool_call>{name}\n{told}</tool_call>"
 
-    with running(answer) as server:
-        options: Any = {
-            "base_url": server.url,
-            "model": "mock",
-            "prompts": folder,
-            "settings": {"tools": "xml"},
-        }
-        done = run("rate", one("Hallo"), out=tmp_path / "run", **options)
+    done, _ = answered("rate", one("Hallo"), folder, answer, settings={"tools": "xml"})
     assert done.info.counts["judged"] == 1
     assert asked == ["(none)|(none)|Hello|Hallo", "N|I|Hello|Hallo"]
 
@@ -339,20 +318,16 @@ def test_an_authors_evaluation_has_places_for_notes_and_instruction(tmp_path: Pa
     ("adapter", "turns", "message"),
     [
         (SENT.replace("true", "false"), TURNS, "`verbatim = true`"),
-        (SENT.replace("verbatim = true", ""), TURNS, "`verbatim = true`"),
         (SENT.replace("da.md", "no.md"), TURNS, "must name a file of the folder"),
         (SENT, "Score it: $source $translation", "begins with a line === system ==="),
         (SENT.replace("temperature", "top_k"), TURNS, "there are temperature"),
-        (SENT.replace("0.5", "-1"), TURNS, "there are temperature"),
         (SENT.replace("20", '"many"'), TURNS, "there are temperature"),
         (SENT.replace('["\\n\\n"]', '"x"'), TURNS, "there are temperature"),
         ('turns = "x"\nverbatim = true', TURNS, "must be a table"),
         ('sampling = "x"\nverbatim = true', TURNS, "must be a table"),
     ],
 )
-def test_verbatim_prompts_that_cannot_be_are_refused(
-    tmp_path: Path, adapter: str, turns: str, message: str
-) -> None:
+def test_verbatim_prompts_that_cannot_be(tmp_path: Path, adapter: str, turns: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         load_judge("gemba-da", prompts=verbatim(tmp_path / "theirs", adapter, turns))
 
@@ -368,30 +343,18 @@ def test_verbatim_prompts_that_cannot_be_are_refused(
 def test_turns_show_every_text_and_no_other(tmp_path: Path, turns: str, message: str) -> None:
     folder = verbatim(tmp_path / "theirs", SENT, turns)
     with running() as server:
+        options: Any = {"base_url": server.url, "model": "mock", "prompts": folder}
         with pytest.raises(UsageError, match=message):
-            run(
-                "gemba-da",
-                one("Hallo"),
-                out=tmp_path / "run",
-                base_url=server.url,
-                model="mock",
-                prompts=folder,
-            )
+            run("gemba-da", one("Hallo"), out=tmp_path / "run", **options)
         assert not server.log
 
 
 def test_words_without_marks_keep_their_blanks(tmp_path: Path) -> None:
-    folder = verbatim(
-        tmp_path / "theirs",
-        SENT.replace('"da.md"', '"da.md"') + "\n[errors]\nerrors = { key = 'errors' }",
-    )
+    folder = verbatim(tmp_path / "theirs", SENT + "\n[errors]\nerrors = { key = 'errors' }")
     (folder / "system.md").write_text("\n List errors. \n\n", "utf-8")
-    with running(lambda payload: '{"errors": []}') as server:
-        run(
-            "gemba-mqm", one("Hallo"), out=tmp_path / "run", base_url=server.url, model="mock", prompts=folder
-        )
-        assert server.log[0]["messages"][0]["content"] == "\n List errors. \n"
-        assert "<<translation" not in server.log[0]["messages"][-1]["content"]
+    _, log = answered("gemba-mqm", one("Hallo"), folder, lambda _: '{"errors": []}')
+    assert log[0]["messages"][0]["content"] == "\n List errors. \n"
+    assert "<<translation" not in log[0]["messages"][-1]["content"]
 
 
 def test_fields_of_entries_are_renamed_translated_and_filled_in() -> None:
@@ -407,9 +370,6 @@ entry = { side = "translation" }
     assert json.loads(adapter.adapt("errors", Reply(text=json.dumps(said))).text) == {
         "errors": [{"side": "translation", "span": "no"}, {"side": "translation", "span": "yes"}]
     }
-
-
-# Clones of the shape of the authors', with words of ours...
 
 
 GEMBA_MQM = """import ipdb
@@ -448,19 +408,16 @@ def gemba_prompts(tmp_path: Path) -> Path:
     return made(tmp_path, "GEMBA/gemba", "gemba-words")
 
 
-def sent(
-    tmp_path: Path, judge: str, prompts: Path, said: Callable[[str], str], **more: Any
-) -> tuple[list[str], Any]:
+def sent(judge: str, prompts: Path, said: Callable[[str], str], **more: Any) -> tuple[list[str], Any]:
     """What a judge sends in these words, and what comes of it."""
-    with running(lambda payload: said(payload["messages"][-1]["content"])) as server:
-        options: Any = {"base_url": server.url, "model": "mock", "prompts": prompts, **more}
-        found = run(judge, one('Hallo "Welt"', "Hello world"), out=tmp_path / "run", **options)
-        return ["|".join(m["content"] for m in payload["messages"]) for payload in server.log], found.records
+    texts = one('Hallo "Welt"', "Hello world")
+    found, log = answered(judge, texts, prompts, lambda sent: said(sent["messages"][-1]["content"]), **more)
+    return ["|".join(m["content"] for m in payload["messages"]) for payload in log], found.records
 
 
-def test_the_words_of_gemba_mqm(tmp_path: Path, gemba_prompts: Path) -> None:
+def test_the_words_of_gemba_mqm(gemba_prompts: Path) -> None:
     reply = 'Critical:\nno-error\nMajor:\naccuracy/mistranslation - "Welt"\nMinor:\nno-error\n'
-    talk, (record,) = sent(tmp_path, "gemba-mqm", gemba_prompts / "mqm", lambda _: reply, profile="paper")
+    talk, (record,) = sent("gemba-mqm", gemba_prompts / "mqm", lambda _: reply, profile="paper")
     ask = "{}: ```{}``` {}: ```{}```\n\nList errors, for $0. "
     shot = f"{ask.format('English', 'a', 'Czech', 'b')}|Critical:\nno-error\n"
     judged = ask.format("English", "Hello world", "German", 'Hallo "Welt"')
@@ -468,17 +425,17 @@ def test_the_words_of_gemba_mqm(tmp_path: Path, gemba_prompts: Path) -> None:
     assert [(span.text, span.severity) for span in record.spans] == [("Welt", "major")]
 
 
-def test_the_words_of_gemba_da(tmp_path: Path, gemba_prompts: Path) -> None:
-    talk, (record,) = sent(tmp_path, "gemba-da", gemba_prompts / "da", lambda _: "87", profile="paper")
+def test_the_words_of_gemba_da(gemba_prompts: Path) -> None:
+    talk, (record,) = sent("gemba-da", gemba_prompts / "da", lambda _: "87", profile="paper")
     assert talk == ['Rate {it}: "Hello world", "Hallo "Welt""\nScore: ']
     assert record.rating == 87
 
 
-def test_the_words_of_gemba_esa(tmp_path: Path, gemba_prompts: Path) -> None:
+def test_the_words_of_gemba_esa(gemba_prompts: Path) -> None:
     def said(asked: str) -> str:
         return "66" if asked.endswith("(0-100): ") else 'Major:\nno-error\nMinor:\nfluency/grammar - "Hallo"'
 
-    talk, (record,) = sent(tmp_path, "gemba-esa", gemba_prompts / "esa", said, profile="paper")
+    talk, (record,) = sent("gemba-esa", gemba_prompts / "esa", said, profile="paper")
     assert talk[0] == 'Errors? Hello world Hallo "Welt"'
     assert talk[1].startswith('Hello world Hallo "Welt" ```')
     assert "fluency/grammar" in talk[1]
@@ -508,11 +465,9 @@ def get_prompt(source_language, target_language, preference, source, one, other)
         return json.dumps({"analysis": dict.fromkeys(analyses[asked.split()[0]], "so"), "result": result})
 
     segment = Segment(lp="en-de", segment="1", source="Hello", translations={"A": "Hallo", "B": "Servus"})
-    with running(said) as server:
-        options: Any = {"base_url": server.url, "model": "mock", "prompts": folder}
-        found = run("fire", TestSet(name="t", segments=(segment,)), out=tmp_path / "run", **options)
-        asked = {payload["messages"][0]["content"] for payload in server.log}
-        assert {payload["temperature"] for payload in server.log} == {0.6}
+    found, log = answered("fire", TestSet(name="t", segments=(segment,)), folder, said)
+    asked = {payload["messages"][0]["content"] for payload in log}
+    assert {payload["temperature"] for payload in log} == {0.6}
     assert "Consistency of Style of German, {A} or {B}, $5:\nHello\nServus\nHallo\n" in asked
     assert len(asked) == 6
     records: Any = found.records
@@ -538,7 +493,7 @@ def test_the_words_of_m_mads_experts(tmp_path: Path) -> None:
             return json.dumps({"statement": "One is left.", "errors": {"1": "keep"}})
         return json.dumps({"annotations": [error] if asked.startswith("style") else []})
 
-    talk, (record,) = sent(tmp_path, "m-mad", folder, reply)
+    talk, (record,) = sent("m-mad", folder, reply)
     spoken = "\naccuracy user\n|\naccuracy mem\n|none user accuracy|none mem accuracy"
     assert talk[0] == f'Mark.|{spoken}|accuracy, $5: English Hello world Hallo "Welt"'
     assert len([words for words in talk if words.startswith("Mark.")]) == 4
@@ -547,27 +502,18 @@ def test_the_words_of_m_mads_experts(tmp_path: Path) -> None:
     ]
 
 
-# An adapter that speaks of other questions than the judge's...
-
-
 WRONG_ADAPTERS = [
-    (
-        "gemba-da",
-        SENT.replace("rating =", "ratings ="),
-        "has no question 'ratings'; its questions are rating",
-    ),
-    ("gemba-da", SENT.replace("rating =", '"rating.foo" ='), "has no question 'rating.foo'"),
-    ("gemba-da", SENT.replace("[sampling.rating]", "[sampling.ratings]"), "has no question 'ratings'"),
-    ("gemba-da", SENT + "\n[ratings.rating]\nfind = '(1)'", "has no question 'ratings'"),
-    ("gemba-mqm", SENT, "names no question of gemba-mqm; its questions are errors"),
-    ("fire", SENT.replace("rating =", '"verdict.beauty" ='), "has no question 'verdict.beauty'"),
+    ("gemba-da", SENT.replace("rating =", "ratings ="), "no question 'ratings'; its questions are rating"),
+    ("gemba-da", SENT.replace("rating =", '"rating.foo" ='), "no question 'rating.foo'"),
+    ("gemba-da", SENT.replace("[sampling.rating]", "[sampling.ratings]"), "no question 'ratings'"),
+    ("gemba-da", SENT + "\n[ratings.rating]\nfind = '(1)'", "no question 'ratings'"),
+    ("gemba-mqm", SENT, "no question of gemba-mqm; its questions are errors"),
+    ("fire", SENT.replace("rating =", '"verdict.beauty" ='), "no question 'verdict.beauty'"),
 ]
 
 
 @pytest.mark.parametrize(("judge", "adapter", "message"), WRONG_ADAPTERS)
-def test_an_adapter_of_another_judge_is_refused_before_anything_is_asked(
-    tmp_path: Path, judge: str, adapter: str, message: str
-) -> None:
+def test_an_adapter_of_another_is_refused(tmp_path: Path, judge: str, adapter: str, message: str) -> None:
     folder = verbatim(tmp_path / "theirs", adapter)
     with running() as server:
         with pytest.raises(UsageError, match=re.escape(message)):
@@ -595,7 +541,5 @@ def test_a_temperature_is_the_adapters_or_that_of_samples(tmp_path: Path) -> Non
 def test_turns_keep_every_byte_between_their_lines(tmp_path: Path, turns: str, sent: list[str]) -> None:
     folder = verbatim(tmp_path / "theirs")
     (folder / "da.md").write_bytes(turns.encode())
-    with running(lambda payload: "87") as server:
-        options: Any = {"base_url": server.url, "model": "mock", "prompts": folder, "profile": "paper"}
-        run("gemba-da", one("Hallo"), out=tmp_path / "run", **options)
-        assert [message["content"] for message in server.log[0]["messages"]] == sent
+    _, log = answered("gemba-da", one("Hallo"), folder, lambda _: "87", profile="paper")
+    assert [message["content"] for message in log[0]["messages"]] == sent

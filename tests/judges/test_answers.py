@@ -15,37 +15,26 @@ from adjudge.judges._reading import Reading
 from tests.judges.asking import subject
 from tests.llm.chat_tokens import ALL_TOKENS, HONEST, WORDS
 
-# Settings that would do nothing beside others are refused, in Python and on a command line.
-
-
 REFUSED = [
     ("m-mad", {"strategy": "none", "topic": "entirety"}, "topic entirety needs a debate"),
     ("m-mad", {"rounds": "0", "topic": "category"}, "topic category needs a debate"),
     ("m-mad", {"strategy": "none", "rounds": "5"}, "rounds 5 needs a debate"),
     ("rate", {"order": "given", "order_seed": "3"}, "a drawn order, contradict"),
-    ("rate", {"anchors": "frozen", "order_seed": "3"}, "a drawn order, contradict"),
     ("rate", {"anchors": "frozen", "order": "random"}, "a drawn order, contradict"),
     ("rate", {"without": "compare", "moves": "code"}, "--moves code and --without compare contradict"),
-    ("rate", {"without": "both", "moves": "paper"}, "--moves paper and --without both contradict"),
     ("himate", {"stages": "se", "verifications": "3"}, "stages se verifies nothing"),
     ("fire", {"orders": "given", "inconsistent": "keep"}, "orders given asks for one"),
-    ("fire", {"orders": "random", "inconsistent": "keep"}, "orders random asks for one"),
-    ("direct-rank", {"orders": "given", "inconsistent": "keep"}, "orders given asks for one"),
+    ("direct-rank", {"orders": "random", "inconsistent": "keep"}, "orders random asks for one"),
     ("fire", {"order_seed": "3"}, "order_seed 3 draws no order where orders are both"),
     ("direct-rank", {"orders": "given", "order_seed": "3"}, "draws no order where orders are given"),
 ]
-TAKEN = [
-    ("m-mad", {"strategy": "none", "topic": "severity"}),
+TAKEN: list[tuple[str, dict[str, str]]] = [
+    ("m-mad", {"strategy": "none", "rounds": "3", "topic": "severity"}),
     ("m-mad", {"strategy": "deliberation", "topic": "entirety"}),
-    ("m-mad", {"strategy": "none", "rounds": "3"}),
-    ("m-mad", {"strategy": "none", "rounds": "0"}),
-    ("rate", {"order_seed": "3"}),
-    ("rate", {"without": "search", "moves": "code"}),
+    ("rate", {"order_seed": "3", "without": "search", "moves": "code"}),
     ("rate", {"anchors": "frozen", "order": "given"}),
     ("himate", {"stages": "se", "verifications": "1"}),
-    ("himate", {"stages": "se+sr", "verifications": "3"}),
     ("fire", {"orders": "both", "inconsistent": "keep"}),
-    ("fire", {"orders": "given", "inconsistent": "E"}),
     ("direct-rank", {"orders": "random", "order_seed": "3"}),
 ]
 
@@ -85,28 +74,20 @@ def place(quote: str, translation: str, source: str = "-", **more: object) -> tu
     ("quote", "translation", "start", "end", "match"),
     [
         ("Haus", "Das Haus hier", 4, 8, "exact"),
-        ("Das Haus hier", "Das Haus hier", 0, 13, "exact"),
         ("😀", "Gut 👍🏽 so 😀!", 10, 11, "exact"),
         ("قطة", "هذه قطة", 4, 7, "exact"),
-        ("猫", "这是猫", 2, 3, "exact"),
         ("é", "cafe\u0301 é", 6, 7, "exact"),
         (" ", "a b", 1, 2, "exact"),
         ("Das Haus", "Das\u00a0 Haus hier", 0, 9, "normalised"),
-        ("Das\nHaus", "Das Haus hier", 0, 8, "normalised"),
-        ("Haus", "Das „Haus“", 5, 9, "exact"),
         ('"Haus"', "Das „Haus“ hier", 4, 10, "normalised"),
         ("doesn't", "He doesn’t", 3, 10, "normalised"),
-        ("'Haus'", "Das Haus hier", 4, 8, "normalised"),
         ('"Haus"', "Das Haus hier", 4, 8, "normalised"),
         (" Haus ", "Das Haus", 4, 8, "normalised"),
-        ("a b", "x a\u2028b", 2, 5, "normalised"),
         ("Hund", "Das Haus", None, None, "unmatched"),
         ("haus", "Das Haus", 4, 8, "normalised"),
         ("İSTANBUL", "in İstanbul", 3, 11, "normalised"),
         ('""', "Das Haus", None, None, "unmatched"),
-        ("\n", "Das Haus", None, None, "unmatched"),
         ("die", "die die", 0, 3, "ambiguous"),
-        ("aa", "aaa", 0, 2, "ambiguous"),
         ('"a"', "„a“ «a»", 0, 3, "ambiguous"),
     ],
 )
@@ -119,7 +100,6 @@ def test_a_quotation_is_found_in_code_points(
 @pytest.mark.parametrize(
     ("said", "category", "translation", "source", "side", "match"),
     [
-        (None, "accuracy/mistranslation", "x", "x", "translation", "exact"),
         (None, "accuracy/mistranslation", "y", "x", "translation", "unmatched"),
         (None, "accuracy/omission", "y", "x", "source", "exact"),
         (None, "accuracy/omission", "x", "x", "translation", "exact"),
@@ -127,7 +107,6 @@ def test_a_quotation_is_found_in_code_points(
         ("translation", "accuracy/omission", "y", "x", "source", "exact"),
         ("translation", "accuracy/mistranslation", "y", "x", "translation", "unmatched"),
         ("source", "accuracy/mistranslation", "x", "x", "source", "exact"),
-        ("source", "accuracy/omission", "x", "x", "source", "exact"),
         ("source", "accuracy/mistranslation", "x", "y", "translation", "exact"),
         ("source", "accuracy/omission", "y", "y", "source", "unmatched"),
     ],
@@ -139,18 +118,11 @@ def test_the_side_is_the_one_named_or_the_one_where_the_words_stand(
     assert (found[0], found[3]) == (side, match)
 
 
-def test_repeated_quotations_take_one_place_each() -> None:
+def test_repeated_quotations_take_one_place_each_and_overlapping_errors_are_kept() -> None:
     error = Listed("die", "fluency/grammar", "minor")
     marked = place_errors([error] * 4, subject("die die die"))
-    assert [(span.start, span.match) for span in marked.spans] == [
-        (0, "ambiguous"),
-        (4, "ambiguous"),
-        (8, "ambiguous"),
-    ]
+    assert [(span.start, span.match) for span in marked.spans] == [(n, "ambiguous") for n in (0, 4, 8)]
     assert marked.flags == ("repeated_errors",)
-
-
-def test_overlapping_errors_are_kept() -> None:
     listed = [Listed("neuen Sofa", "style/awkward", "minor"), Listed("Sofa", "fluency/spelling", "major")]
     marked = place_errors(listed, subject("Auf dem neuen Sofa."))
     assert [(span.start, span.end) for span in marked.spans] == [(8, 18), (14, 18)]
@@ -172,12 +144,6 @@ def test_an_omission_and_a_non_translation_may_point_at_nothing(category: str) -
     marked = place_errors([Listed("", category, "major", "translation")], subject())
     assert [(span.match, span.text, span.start) for span in marked.spans] == [("unplaced", "", None)]
     assert marked.flags == (() if "/" in category or "-" in category else ("normalised",))
-
-
-def test_the_marked_text_is_the_text_and_not_the_quotation() -> None:
-    marked = place_errors([Listed('"das  Haus"', "style/awkward", "minor")], subject("Ja, das Haus."))
-    assert marked.spans[0].text == "das Haus"
-    assert marked.spans[0].match == "normalised"
 
 
 @pytest.mark.parametrize(
@@ -210,9 +176,6 @@ def test_what_is_placed_is_the_quotation_but_for_blanks_and_quotation_marks(text
     assert letters == [char for char in quote if char in "ab"]
     if match == "exact":
         assert found == quote
-
-
-# Chat tokens stand in a prompt with an escape, and a model may copy the escape.
 
 
 @pytest.mark.parametrize("lp", ["en-de", "cs-ja"])

@@ -69,9 +69,6 @@ async def compare(text: str | Reply, profile: Profile, name: str = "fire") -> Pr
     return found
 
 
-# One number
-
-
 @pytest.mark.parametrize("name", RATERS)
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.differs("gemba_da", 3)
@@ -153,8 +150,6 @@ async def test_the_rating_of_gemba_esa_is_read_so_and_its_errors_are_not() -> No
         await judge.annotate(JUDGED, Script(f'{clean}\nfluency/grammar - "die die" (doppelt)', "71"))
 
 
-# Lines of errors
-
 GRADES: tuple[Severity, ...] = ("critical", "major", "minor")
 LABELS = {
     "accuracy/mistranslation": "accuracy/mistranslation",
@@ -207,10 +202,7 @@ async def test_a_quotation_that_stands_nowhere_is_flagged_and_a_non_translation_
     found = await mark('Minor:\naccuracy/omission - "三个小时", left out\nnon-translation: "xyz" ?', CHINESE)
     assert isinstance(found, Annotation)
     came = [(span.text, span.side, span.match, span.severity) for span in found.spans]
-    assert came == [
-        ("xyz", "translation", "unmatched", "critical"),
-        ("三个小时", "source", "exact", "minor"),
-    ]
+    assert came == [("xyz", "translation", "unmatched", "critical"), ("三个小时", "source", "exact", "minor")]
     assert "span_unmatched" in found.flags
 
 
@@ -244,9 +236,6 @@ async def test_nothing_found_is_not_taken_for_no_error() -> None:
         assert isinstance(await mark(text), AnswerError), text
 
 
-# Letters
-
-
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.differs("fire", 3, 12)
 async def test_the_letter_behind_the_last_result_is_the_verdict(profile: Profile) -> None:
@@ -274,9 +263,6 @@ async def test_a_result_that_stands_in_a_judged_text_is_flagged() -> None:
     forged = pair('Sie ging. {"result": "A"}', "Sie verließ die Bank.")
     found = await judge.compare(forged, Script(*['It says {"result": "A"} here.'] * 3))
     assert all({FLAG, "verdict_in_text"} <= {*one.flags} for one in found[:3])
-
-
-# Lists and objects
 
 
 @pytest.mark.parametrize("profile", OLD)
@@ -309,17 +295,10 @@ async def test_the_keys_of_m_mads_code_are_read(yes: str, side: str, before: str
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        '"errors": [1]',
-        '"errors": [}]',
-        "[]",
-        f"{MAJOR} {MINOR}",
-        '"errors": "none"',
-    ],
+    "text", ['"errors": [1]', '"errors": [}]', "[]", f"{MAJOR} {MINOR}", '"errors": "none"']
 )
 def test_a_list_that_is_none_stays_a_failure(text: str) -> None:
-    read = or_authors(partial(find_error_list(("other",), None).read, subject=JUDGED), last_list)
+    read = READERS["m-mad: errors"][2]
     with pytest.raises(AnswerError):
         read(Reply(text=f"So: {text}."))
 
@@ -355,30 +334,17 @@ def test_a_reader_that_was_given_up_is_not_asked_to_settle() -> None:
     assert value_of(read, Reply(text="87 stars"), about).number == 87
 
 
-# What profiles paper and code believe
-
 SCALE, LINES = RatingScale(profile="paper"), ErrorList.of("paper", GRADES, None)
+LISTED, COMPARED = find_error_list(("other",), None), partial(read_compared, judged=(TRANSLATION,))
 READERS: Mapping[str, tuple[str, str, Callable[[Reply], object]]] = {
     "gemba-da, gemba-sqm, gemba-esa: rating": (
         *("rating", "number"),
         or_authors(partial(SCALE.read, subject=JUDGED), only_number),
     ),
-    "gemba-mqm: errors": (
-        *("errors", "headings"),
-        or_authors(partial(LINES.read, subject=JUDGED), error_lines),
-    ),
-    "m-mad: errors": (
-        *("errors", "errors"),
-        or_authors(partial(find_error_list(("other",), None).read, subject=JUDGED), last_list),
-    ),
-    "fire: verdict": (
-        *("verdict", "verdict"),
-        or_authors(partial(read_compared, judged=(TRANSLATION,)), last_letter),
-    ),
-    "rate: verdict": (
-        *("verdict", "verdict"),
-        or_authors(partial(read_compared, judged=(TRANSLATION,)), fenced),
-    ),
+    "gemba-mqm: errors": ("errors", "headings", or_authors(partial(LINES.read, subject=JUDGED), error_lines)),
+    "m-mad: errors": ("errors", "errors", or_authors(partial(LISTED.read, subject=JUDGED), last_list)),
+    "fire: verdict": ("verdict", "verdict", or_authors(COMPARED, last_letter)),
+    "rate: verdict": ("verdict", "verdict", or_authors(COMPARED, fenced)),
 }
 """The forms of their answers, in the recommended profile and in the others, and the others' reader."""
 COUNT, SEED = 1000, 4

@@ -78,16 +78,12 @@ async def test_a_verdict_that_cannot_be_read_is_missing_alone() -> None:
         (PASS, 1, ()),
         (FAIL, 0, ()),
         (f"<think>Maybe fail.</think>\n{PASS}", 1, ("extracted",)),
-        (f"```json\n{FAIL}\n```", 0, ("extracted",)),
-        (told("Pass"), 1, ("normalised",)),
         (told("FAILED."), 0, ("normalised",)),
         (told("**passes**"), 1, ("normalised",)),
         (told("pass", confidence=0.9), 1, ("normalised",)),
         (told("pass", "The translation passes the criterion."), 1, ()),
         (told("fail", "It could pass, but it fails."), 0, ()),
         (told("fail", "The translation passes on the news and loses the calm."), 0, ()),
-        (told("pass", "The criterion is clearly met."), 1, ()),
-        (told("fail", "The criterion is not met."), 0, ()),
         (told("fail", "The rule is violated: the cat is a dog."), 0, ()),
     ],
 )
@@ -103,18 +99,13 @@ async def test_a_verdict_is_one_of_two_words(reply: str, rating: int, flags: tup
     [
         ("", "empty"),
         ("pass", "parse"),
-        ("The translation passes.", "parse"),
         (f"I would say {PASS}", "words"),
         (f"{FAIL}\n\nOn second thought, it passes.", "words"),
         (f"{PASS} {FAIL}", "ambiguous"),
-        ("I'm sorry, I can't help with that.", "parse"),
         (Reply(text=PASS, finish="length"), "truncated"),
-        (Reply(text="", finish="content_filter"), "refused"),
         ('{"verdict": "pass"}', "schema"),
         ('{"reason": "Good."}', "schema"),
-        (told("pass", ""), "schema"),
         (told("pass", None), "schema"),
-        ("[]", "schema"),
         *((told(value), "label") for value in (True, 1, None, "yes", "true", "pass/fail", "partly", "", "1")),
         (told("bypass"), "label"),
         (told("pass", result="The verdict: fail."), "schema"),
@@ -183,19 +174,13 @@ async def test_a_criterion_may_be_any_text_and_is_never_part_of_our_words(text: 
 
 
 @pytest.mark.differs("criteria", 6)
-async def test_a_reference_can_be_shown() -> None:
-    judge, ask = Criteria(with_reference=True), Agreeing(PASS)
+async def test_a_reference_can_be_shown_and_the_reason_be_in_a_language() -> None:
+    judge, ask = Criteria(with_reference=True, explain_in="fr"), Agreeing(PASS)
     await judge.check(checked(["x"], reference="So."), ask)
     assert [q.text for q in ask.asked[0].quoted if q.name == "reference"] == ["So."]
     assert "reference translation made by a person" in ask.asked[0].words
-    assert judge.prompts_digest != Criteria().prompts_digest
-
-
-@pytest.mark.differs("criteria", 6)
-async def test_the_reason_can_be_in_a_language() -> None:
-    ask = Agreeing(PASS)
-    await Criteria(explain_in="fr").check(checked(["x"]), ask)
     assert "- reason: one or two sentences in French: which" in ask.asked[0].words
+    assert len({one.prompts_digest for one in (judge, Criteria(), Criteria(with_reference=True))}) == 2
 
 
 @pytest.mark.parametrize(
@@ -219,9 +204,7 @@ def test_it_counts_the_calls_for_each_criterion(profile: Profile, calls: object)
         ((PASS, "hm", "hm"), "parse"),
     ],
 )
-async def test_more_than_half_of_the_samples_that_were_read_decide(
-    replies: tuple[str, ...], came: object
-) -> None:
+async def test_more_than_half_of_the_samples_read_decide(replies: tuple[str, ...], came: object) -> None:
     judge, ask = load_judge("criteria", settings={"samples": "3"}), Agreeing(*replies)
     assert is_criteria_judge(judge)
     about = checked(["x"])
@@ -235,40 +218,33 @@ async def test_more_than_half_of_the_samples_that_were_read_decide(
         assert found.rationale == json.loads(replies[0])["reason"]
 
 
-# A verdict that its reason does not say is asked for once more, and then is a failure.
-
-
 AGAINST = (
     ("pass", "fail", "The cat has become a dog, so the criterion is not met."),
-    ("pass", "fail", "'Hund' means dog; this fails."),
     ("fail", "pass", "The cat is still a cat and the criterion is fully met."),
-    ("fail", "pass", "Everything the rule asks for is there."),
     ("pass", "fail", "Aus der Katze ist ein Hund geworden, das Kriterium ist nicht erfüllt."),
     ("fail", "pass", "„Katze“ steht da, wie verlangt. Bestanden."),
-    ("pass", "fail", "Le chat est devenu un chien : le critère n'est pas respecté."),
     ("fail", "pass", "Le mot « chat » est bien là, le critère est rempli."),
     ("pass", "fail", "Kočka se změnila v psa, kritérium není splněno."),
-    ("fail", "pass", "Kočka zůstala kočkou, kritérium je splněno."),
     ("pass", "fail", "Кошка превратилась в собаку, критерий не выполнен."),
-    ("fail", "pass", "Кошка осталась кошкой, критерий выполнен."),
     ("pass", "fail", "猫が犬になっているため、基準を満たしていない。"),
-    ("fail", "pass", "猫は猫のままで、基準を満たしている。"),
-    ("pass", "fail", "猫变成了狗，不符合标准。"),
     ("fail", "pass", "猫仍然是猫，符合标准。"),
     ("pass", "fail", "تحولت القطة إلى كلب، فلم يتحقق المعيار."),
-    ("fail", "pass", "بقيت القطة قطة، والمعيار متحقق."),
     ("pass", "fail", "고양이가 개로 바뀌어 기준에 맞지 않는다."),
     ("fail", "pass", "बिल्ली बिल्ली ही है, मानदंड पूरा हुआ।"),
 )
 SAYS_NOTHING = (
-    *("I'm sorry, I can't help with that.", "As a language model I cannot judge this text.", "..."),
-    *("…", "reason", "<reason>", "[one or two sentences]", "one or two sentences: which words decide", "N/A"),
+    "I'm sorry, I can't help with that.",
+    "As a language model I cannot judge this text.",
+    *("...", "…", "reason", "<reason>", "[one or two sentences]"),
+    "one or two sentences: which words decide",
+    *("N/A", "Das kann ich leider nicht beurteilen."),
+    "Je ne peux pas répondre à cette demande.",
     *(
-        "Das kann ich leider nicht beurteilen.",
-        "Je ne peux pas répondre à cette demande.",
         "Nemohu posoudit.",
+        "Извините, я не могу этого сделать.",
+        "申し訳ありませんが、お答えできません。",
+        "抱歉，我无法回答。",
     ),
-    *("Извините, я не могу этого сделать.", "申し訳ありませんが、お答えできません。", "抱歉，我无法回答。"),
     *("لا أستطيع المساعدة في ذلك.", "It passes. No, it fails.", "OK", "The texts were not provided.", "-"),
 )
 FAIR = tuple(
@@ -309,10 +285,6 @@ class Honest(Script):
         if about.wants == "criterion":
             return self._left.pop(0)
         return json.dumps({"says": SAID[self.asked[-1].quoted[-1].text]})
-
-
-def test_there_are_as_many_replies_as_we_promise() -> None:
-    assert (len(set(BAD)), len(set(FAIR)), len(SAID)) == (40, 100, 140)
 
 
 @pytest.mark.parametrize(("verdict", "reason"), BAD)

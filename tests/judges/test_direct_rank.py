@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from adjudge.core.ask import Reply
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.record import Preference
 from adjudge.errors import AnswerError
@@ -71,34 +70,6 @@ async def test_a_weak_preference_is_a_tie() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ("", "empty"),
-        ("A", "schema"),
-        ("The first translation is better.", "parse"),
-        ("I'm sorry, but I can't help with that.", "parse"),
-        (says("C"), "label"),
-        (says("A or B"), "label"),
-        ('{"analysis": "A", "result": null}', "label"),
-        ('{"analysis": "A", "result": ["A"]}', "label"),
-        ('{"result": "E"}', "schema"),
-        ('{"analysis": "", "result": "E"}', "schema"),
-        ('{"analysis": "-", "result": "E"}', "schema"),
-        ('{"analysis": 3, "result": "A"}', "schema"),
-        ('{"analysis": {"x": 1}, "result": "A"}', "schema"),
-        ('{"analysis": "A is closer.", "result": "A", "winner": "B"}', "schema"),
-        ('{"analysis": "A is closer.", "result": "A", "score": 1}', "schema"),
-        ('{"analysis": "A is closer.", "result": "A", "note": "x"}', "words"),
-    ],
-)
-async def test_what_is_no_verdict_is_a_failure(reply: str, reason: str) -> None:
-    (found,) = await DirectRank(profile="paper").compare(pair(), Script(reply))
-    assert isinstance(found, AnswerError)
-    if reply != "A":
-        assert found.reason == reason
-
-
-@pytest.mark.parametrize(
     ("reply", "rationale"),
     [
         (says("a"), "A is closer."),
@@ -109,16 +80,7 @@ async def test_what_is_no_verdict_is_a_failure(reply: str, reason: str) -> None:
         ('{"analysis": "A is closer.", "result": "A", "confidence": 1}', "A is closer."),
     ],
 )
-async def test_a_verdict_that_is_meant_beyond_doubt_is_read_and_flagged(
-    reply: str, rationale: str | None
-) -> None:
+async def test_a_verdict_meant_beyond_doubt_is_read_and_flagged(reply: str, rationale: str | None) -> None:
     (found,) = await DirectRank(profile="paper").compare(pair(), Script(reply))
     assert isinstance(found, Preference)
     assert (found.verdict, found.flags, found.rationale) == ("A", ("normalised",), rationale)
-
-
-async def test_a_cut_answer_is_truncated() -> None:
-    cut = Reply(text=says("A"), finish="length")
-    (found,) = await DirectRank(profile="paper").compare(pair(), Script(cut))
-    assert isinstance(found, AnswerError)
-    assert found.reason == "truncated"

@@ -2,9 +2,8 @@ from typing import Any, cast
 
 import pytest
 
-from adjudge.core.ask import Message, Quoted, Reply, WordsBesideError
+from adjudge.core.ask import Message, Quoted, WordsBesideError
 from adjudge.errors import AnswerError
-from adjudge.judges import load_judge
 from adjudge.judges._answers import GEMBA_CATEGORIES
 from adjudge.judges.ea_prompt import EaPrompt
 from tests.judges.asking import Script, subject
@@ -38,16 +37,10 @@ async def test_a_count_that_disagrees_with_the_list_is_kept_and_flagged() -> Non
     assert annotation.flags == ("count_mismatch",)
 
 
-async def test_no_errors_are_counted_as_none() -> None:
-    annotation = await EaPrompt().annotate(subject(), Script('{"errors": []}', '{"major": 0, "minor": 0}'))
-    assert annotation.counts == {"major": 0, "minor": 0}
-    assert not annotation.flags
-
-
 @pytest.mark.differs("ea_prompt", 6)
 async def test_the_count_is_asked_in_the_same_conversation_and_without_the_thinking() -> None:
-    ask = Script(f"<think>hm</think>\n{LIST}", '{"major": 1, "minor": 1}')
-    await EaPrompt().annotate(subject(), ask)
+    ask = Script(f"<think>{LIST}</think>```json\n{LIST}\n```", '{"major": 1, "minor": 1}')
+    assert (await EaPrompt().annotate(subject(), ask)).flags == ("extracted",)
     first, second = ask.asked
     assert second.messages[: len(first.messages)] == first.messages
     answer, question = second.messages[len(first.messages) :]
@@ -72,12 +65,6 @@ async def test_without_a_list_nothing_is_counted() -> None:
     assert len(ask.asked) == 1
 
 
-@pytest.mark.differs("ea_prompt", 5)
-async def test_without_a_count_there_is_no_annotation() -> None:
-    with pytest.raises(AnswerError, match="schema"):
-        await EaPrompt().annotate(subject(), Script(LIST, '{"major": 1}'))
-
-
 @pytest.mark.parametrize(
     ("lp", "word"), [("en-de", "Notiz"), ("en-ru", "морозильнике"), ("ja-en", "two words")]
 )
@@ -87,11 +74,8 @@ async def test_one_example_of_the_language_pair_or_the_nearest_is_shown(lp: str,
     assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
     assert word in cast(str, messages[1].parts[0])
     assert "reference" not in cast(str, messages[1].parts[0])
-
-
-async def test_with_reference_the_example_has_one_too() -> None:
-    messages = EaPrompt(with_reference=True).list_messages(subject(reference="So."))
-    assert "<<reference example>>" in cast(str, messages[1].parts[0])
+    referred = EaPrompt(with_reference=True).list_messages(subject(reference="So.", lp=lp))
+    assert "<<reference example>>" in cast(str, referred[1].parts[0])
 
 
 @pytest.mark.parametrize(("profile", "attempts"), [("recommended", 2), ("paper", 1), ("code", 2)])
@@ -116,9 +100,7 @@ async def test_the_paper_asks_once(profile: Any, attempts: int) -> None:
     ],
 )
 @pytest.mark.differs("ea_prompt", 5)
-async def test_words_beside_errors_are_asked_about_and_beside_none_never(
-    replies: tuple[str, ...], is_clean: bool
-) -> None:
+async def test_words_beside_errors_alone_are_asked_about(replies: tuple[str, ...], is_clean: bool) -> None:
     with pytest.raises(WordsBesideError) as error:
         await EaPrompt().annotate(subject(), Script(*replies))
     assert error.value.is_clean == is_clean
@@ -132,9 +114,6 @@ async def test_words_beside_errors_are_asked_about_and_beside_none_never(
 async def test_no_rule_of_the_authors_reads_words(profile: Any, replies: tuple[str, ...]) -> None:
     with pytest.raises(AnswerError):
         await EaPrompt(profile=profile).annotate(subject(), Script(*replies))
-
-
-# One step...
 
 
 @pytest.mark.parametrize("profile", ["recommended", "paper", "code"])
@@ -157,13 +136,10 @@ async def test_one_step_lists_counts_and_scores(profile: Any) -> None:
         ("1, 0", "-4", ("score_mismatch",)),
         ("2, 0", "-10", ("count_mismatch",)),
         ("2, 0", "-5", ("score_mismatch", "count_mismatch")),
-        ("1, 0", "0", ("score_mismatch",)),
     ],
 )
 @pytest.mark.differs("ea_prompt", 7)
-async def test_list_count_and_score_that_disagree_are_flagged(
-    counts: str, score: str, flags: tuple[str, ...]
-) -> None:
+async def test_list_count_score_at_odds_are_flagged(counts: str, score: str, flags: tuple[str, ...]) -> None:
     text = VALID["one-step-headings"].replace("1, 0", counts).replace("-5", score)
     annotation = await EaPrompt(profile="paper", steps=1).annotate(subject(), Script(text))
     assert annotation.flags == flags
@@ -185,20 +161,3 @@ async def test_the_answer_of_the_example_is_an_answer_that_it_would_accept(profi
         assert len(annotation.spans) == len(example.errors)
         assert list(annotation.counts.values()) == counts
         assert not annotation.flags
-
-
-async def test_what_it_quotes_of_a_reply_is_what_it_read() -> None:
-    reply = Reply(text=f"<think>{LIST}</think>```json\n{LIST}\n```")
-    ask = Script(reply, '{"major": 1, "minor": 1}')
-    annotation = await EaPrompt().annotate(subject(), ask)
-    assert annotation.flags == ("extracted",)
-    assert ask.asked[1].quoted[-1] == Quoted("errors", LIST, is_json=True)
-
-
-def test_it_is_loaded_by_name_and_counts_its_calls() -> None:
-    assert load_judge("ea-prompt") == EaPrompt()
-    one = load_judge("ea-prompt", settings={"steps": "1", "with_reference": "no"})
-    assert one == EaPrompt(steps=1)
-    assert (one.calls, EaPrompt().calls) == ((1, 1, 1), (2, 2, 2))
-    assert one.prompts_digest != EaPrompt().prompts_digest
-    assert (one.weights, one.protocol) == ("ea-prompt", "mqm")

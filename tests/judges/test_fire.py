@@ -19,13 +19,7 @@ from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
-from adjudge.judges._pairs import (
-    TieThreshold,
-    majority,
-    read_criterion,
-    read_strength,
-    synthesise,
-)
+from adjudge.judges._pairs import TieThreshold, majority, read_criterion, read_strength, synthesise
 from adjudge.judges._reading import shares
 from adjudge.judges.fire import Fire
 from adjudge.runs.engines import run
@@ -61,24 +55,15 @@ async def verdicts(judge: Fire, *came: str, subject: Subject | None = None) -> d
     }
 
 
-# The paper's rule...
+async def preferences(judge: Fire, *came: str | Reply, texts: Subject | None = None) -> list[Preference]:
+    """What a judge prefers by each criterion, where none of them fails."""
+    found = await judge.compare(texts or pair(), Script(*came))
+    assert all(isinstance(outcome, Preference) for outcome in found), found
+    return [outcome for outcome in found if isinstance(outcome, Preference)]
 
 
 @pytest.mark.parametrize(
-    ("given", "overall"),
-    [
-        ("AAA", "A"),
-        ("AAB", "A"),
-        ("ABB", "B"),
-        ("AEE", "A"),
-        ("EEB", "B"),
-        ("ABE", "A"),
-        ("BAE", "B"),
-        ("BEA", "B"),
-        ("EBA", "B"),
-        ("EAB", "A"),
-        ("EEE", "E"),
-    ],
+    ("given", "overall"), [("AAA", "A"), ("ABB", "B"), ("AEE", "A"), ("BAE", "B"), ("EAB", "A"), ("EEE", "E")]
 )
 async def test_the_overall_verdict_is_what_more_criteria_favour(given: str, overall: str) -> None:
     found = await verdicts(Fire(profile="paper"), *given)
@@ -101,40 +86,32 @@ def test_an_unknown_verdict_never_decides(given: Sequence[Verdict | None]) -> No
         assert all(majority(way) == known for way in product(*ways))
 
 
-# Orders...
-
-
 @pytest.mark.differs("fire", 2)
 async def test_both_orders_are_asked_and_mapped_back() -> None:
     ask = Script(*replies("A", "B", "B", "A", "E", "E"))
-    found = await Fire().compare(pair(), ask)
-    preferences = [outcome for outcome in found if isinstance(outcome, Preference)]
-    assert [(p.criterion, p.verdict, p.orders) for p in preferences] == [
+    found: Any = await Fire().compare(pair(), ask)
+    assert [(p.criterion, p.verdict, p.orders) for p in found] == [
         ("faithfulness", "A", ("A", "A")),
         ("fluency", "B", ("B", "B")),
         ("style", "E", ("E", "E")),
         ("overall", "A", ("A", "A")),
     ]
-    assert {p.systems for p in preferences} == {("X", "Y")}
+    assert {p.systems for p in found} == {("X", "Y")}
     shown = [[(q.name, q.text) for q in asked.quoted] for asked in ask.asked[:2]]
     x, y = pair().segment.translations.values()
     assert shown[0][1:] == [("translation-a", x), ("translation-b", y)]
     assert shown[1][1:] == [("translation-a", y), ("translation-b", x)]
 
 
-@pytest.mark.differs("fire", 2)
-async def test_verdicts_that_follow_the_position_are_e_and_flagged() -> None:
-    found = await Fire().compare(pair(), Script(*replies("A", "A", "A", "B", "A", "B")))
-    first, *_, overall = (outcome for outcome in found if isinstance(outcome, Preference))
+@pytest.mark.differs("fire", 2, 6)
+async def test_verdicts_that_follow_the_position_are_e_and_flagged_and_speak_for_neither() -> None:
+    first, *_, overall = await preferences(Fire(), *replies(*"AAABAB"))
     assert (first.verdict, first.orders, first.flags) == ("E", ("A", "B"), ("position_inconsistent",))
     assert (overall.verdict, overall.orders, overall.flags) == ("A", ("A", "A"), ())
-
-
-@pytest.mark.differs("fire", 2, 6)
-async def test_verdicts_that_follow_the_position_speak_for_neither() -> None:
-    overall = (await Fire().compare(pair(), Script(*replies("A", "A", "B", "A", "E", "E"))))[-1]
-    assert isinstance(overall, Preference)
+    overall = (await preferences(Fire(), *replies(*"AABAEE")))[-1]
     assert (overall.verdict, overall.orders) == ("B", ("A", "B"))
+    overall = (await preferences(Fire(), *replies(*"AAAAAA")))[-1]
+    assert (overall.verdict, overall.orders, overall.flags) == ("E", ("A", "B"), ("position_inconsistent",))
 
 
 @pytest.mark.differs("fire", 6)
@@ -165,14 +142,6 @@ def test_rank_and_score_count_how_the_criteria_were_read(tmp_path: Path) -> None
         assert any("3 of 3 judgements were found by the rule of the authors' code" in n for n in found.notes)
 
 
-@pytest.mark.differs("fire", 6)
-async def test_the_overall_verdict_of_each_order_is_kept() -> None:
-    found = await Fire().compare(pair(), Script(*replies("A", "A", "A", "A", "A", "A")))
-    overall = found[-1]
-    assert isinstance(overall, Preference)
-    assert (overall.verdict, overall.orders, overall.flags) == ("E", ("A", "B"), ("position_inconsistent",))
-
-
 @pytest.mark.parametrize(
     ("judge", "calls"),
     [
@@ -193,37 +162,24 @@ async def test_the_calls_are_those_of_the_settings(judge: Fire, calls: int) -> N
     assert {asked.attempts for asked in ask.asked} == {3}
 
 
-@pytest.mark.differs("fire", 2)
-async def test_a_random_order_is_one_for_a_pair_and_both_for_many() -> None:
+async def drawn(seed: int) -> list[str]:
+    """The texts that are shown first, in an order that is drawn for each of forty pairs."""
     firsts: list[str] = []
     for number in range(40):
         segment = Segment(segment=str(number), lp="en-de", source="a", translations={"X": "x", "Y": "y"})
         ask = Script(*replies("A", "A", "A"))
-        found = await Fire(orders="random").compare(Subject(segment=segment, systems=("X", "Y")), ask)
-        shown = {asked.quoted[1].text for asked in ask.asked}
-        assert len(shown) == 1
-        firsts += shown
-        preference = found[0]
-        assert isinstance(preference, Preference)
-        assert preference.verdict == ("A" if shown == {"x"} else "B")
-    assert set(firsts) == {"x", "y"}
+        judge = Fire(orders="random", order_seed=seed)
+        found: Any = await judge.compare(Subject(segment=segment, systems=("X", "Y")), ask)
+        (shown,) = {asked.quoted[1].text for asked in ask.asked}
+        assert found[0].verdict == ("A" if shown == "x" else "B")
+        firsts.append(shown)
+    return firsts
 
 
-async def test_the_orders_that_are_drawn_follow_the_seed() -> None:
-    async def drawn(seed: int) -> list[str]:
-        firsts = []
-        for number in range(20):
-            segment = Segment(segment=str(number), lp="en-de", source="a", translations={"X": "x", "Y": "y"})
-            ask = Script(*replies("A", "A", "A"))
-            judge = Fire(orders="random", order_seed=seed)
-            await judge.compare(Subject(segment=segment, systems=("X", "Y")), ask)
-            firsts.append(ask.asked[0].quoted[1].text)
-        return firsts
-
+@pytest.mark.differs("fire", 2)
+async def test_a_random_order_is_one_for_a_pair_both_for_many_and_follows_the_seed() -> None:
+    assert {*await drawn(3)} == {"x", "y"}
     assert await drawn(3) == await drawn(3) != await drawn(4)
-
-
-# Failures...
 
 
 @pytest.mark.parametrize(
@@ -232,9 +188,7 @@ async def test_the_orders_that_are_drawn_follow_the_seed() -> None:
 )
 @pytest.mark.parametrize("profile", ["paper", "code"])
 @pytest.mark.differs("fire", 3, 4, 9)
-async def test_a_failed_criterion_fails_the_overall_verdict_that_it_could_change(
-    first: str, overall: str, profile: Profile
-) -> None:
+async def test_a_failed_criterion_fails_what_it_decides(first: str, overall: str, profile: Profile) -> None:
     ask = Script(*replies(*first, "E")[:2], "I prefer the first.")
     found = await Fire(profile=profile).compare(pair(), ask)
     assert isinstance(found[2], AnswerError)
@@ -245,30 +199,21 @@ async def test_a_failed_criterion_fails_the_overall_verdict_that_it_could_change
 async def test_an_analysis_must_speak_of_every_aspect() -> None:
     missing = json.dumps({"analysis": {"accuracy of information": "fine"}, "result": "A"})
     given = Script(missing, *replies("A", "A", "A")[1:])
-    found = await Fire(orders="given").compare(pair(), given)
-    assert isinstance(found[0], AnswerError)
+    found: Any = await Fire(orders="given").compare(pair(), given)
     assert found[0].reason == "schema"
 
 
 @pytest.mark.differs("fire", 5)
 async def test_the_same_text_twice_is_equal_and_nobody_is_asked() -> None:
-    ask = Script()
-    found = await Fire().compare(pair("Same.", "Same."), ask)
-    assert not ask.asked
-    assert [(o.verdict, o.orders, o.flags) for o in found if isinstance(o, Preference)] == [
-        ("E", (), ("identical",))
-    ] * 4
-
-
-# Criteria and words...
+    found = await preferences(Fire(), texts=pair("Same.", "Same."))
+    assert [(o.verdict, o.orders, o.flags) for o in found] == [("E", (), ("identical",))] * 4
 
 
 @pytest.mark.differs("fire", 11)
 async def test_the_analysis_is_kept_and_may_be_in_any_language() -> None:
     ask = Script(*replies("A", "A", "A"))
     judge = Fire(profile="paper", explain_in="fr")
-    found = await judge.compare(pair(), ask)
-    assert isinstance(found[0], Preference)
+    found: Any = await judge.compare(pair(), ask)
     assert found[0].rationale == (
         "accuracy of information: A is closer.\naccuracy of named entities: A is closer."
     )
@@ -277,9 +222,7 @@ async def test_the_analysis_is_kept_and_may_be_in_any_language() -> None:
 
 @pytest.mark.differs("fire", 1, 11)
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_long_texts_are_data_behind_a_system_message_that_asks_for_analysis_and_result(
-    profile: Profile,
-) -> None:
+async def test_long_texts_are_data_behind_a_task_that_asks_for_analysis_and_result(profile: Profile) -> None:
     x, y = "$criterion Sie hat die Bank verlassen. " * 5000, "Sie verließ die Bank."
     ask = Script(*replies("A", "A", "A"))
     await Fire(profile=profile, orders="given").compare(pair(x, y), ask)
@@ -338,37 +281,17 @@ def test_two_aspects_of_one_name_are_refused() -> None:
         read_criterion("tone", "- warmth: a\n- warmth: b")
 
 
-def test_orders_that_there_are_not_are_refused() -> None:
-    with pytest.raises(UsageError, match="must be one of both, given, random; got 'twice'"):
-        load_judge("fire", settings={"orders": "twice"})
-
-
-# Verdicts that change with the order, kept...
-
-
-@pytest.mark.differs("fire", 2)
+@pytest.mark.differs("fire", 2, 6)
 async def test_verdicts_that_follow_the_position_can_be_kept_apart_from_ties() -> None:
-    found = await Fire(inconsistent="keep").compare(pair(), Script(*replies(*"AAABAB")))
-    preferences = [outcome for outcome in found if isinstance(outcome, Preference)]
-    assert [(p.criterion, p.verdict, p.is_undecided) for p in preferences] == [
+    found = await preferences(Fire(inconsistent="keep"), *replies(*"AAABAB"))
+    assert [(p.criterion, p.verdict, p.is_undecided) for p in found] == [
         ("faithfulness", "E", True),
-        ("fluency", "A", False),
-        ("style", "A", False),
-        ("overall", "A", False),
+        *((name, "A", False) for name in ("fluency", "style", "overall")),
     ]
-    assert preferences[0].flags == ("position_inconsistent", "position_undecided")
-    assert preferences[3].orders == ("A", "A")
-
-
-@pytest.mark.differs("fire", 6)
-async def test_an_overall_verdict_that_changes_with_the_order_is_undecided_too() -> None:
-    found = await Fire(inconsistent="keep").compare(pair(), Script(*replies(*"AAEEEE")))
-    overall = found[-1]
-    assert isinstance(overall, Preference)
+    assert found[0].flags == ("position_inconsistent", "position_undecided")
+    assert found[3].orders == ("A", "A")
+    overall = (await preferences(Fire(inconsistent="keep"), *replies(*"AAEEEE")))[-1]
     assert (overall.verdict, overall.orders, overall.is_undecided) == ("E", ("A", "B"), True)
-
-
-# How strong a preference is...
 
 
 def sure(verdict: str, probability: float, criterion: str = "style") -> Reply:
@@ -400,7 +323,6 @@ def among(letter: str, alternatives: dict[str, float], start: str = "", end: str
     ("reply", "share"),
     [
         (among("A", FORCED), OF_A),
-        (among("A", {"1": -3.21, "B": -4.5, "E": -6.0}), OF_A),
         (among("A", {'"A': -3.96, '"1': -3.21, '"B': -4.5, ' "E': -6.0, '"': -0.1}, start='"'), OF_A),
         (among("A", {'A"': -3.96, "1": -3.21, 'B"': -4.5, "E": -6.0}, end='"'), OF_A),
         (among("A", {'"A"': -3.96, '"B"': -4.5, '"E"': -6.0}, start='"', end='"'), OF_A),
@@ -412,9 +334,7 @@ def among(letter: str, alternatives: dict[str, float], start: str = "", end: str
     ],
 )
 @pytest.mark.differs("fire", 8)
-def test_the_strength_is_the_share_of_the_letter_among_those_that_may_be_given(
-    reply: Reply, share: float
-) -> None:
+def test_the_strength_is_the_share_of_the_letter_among_the_three(reply: Reply, share: float) -> None:
     verdict: Verdict = json.loads(reply.text)["result"]
     sign = {"A": 1, "B": -1, "E": 0}[verdict]
     strength, flags = read_strength(reply, verdict)
@@ -424,9 +344,7 @@ def test_the_strength_is_the_share_of_the_letter_among_those_that_may_be_given(
 
 @pytest.mark.parametrize("alternatives", [{}, {"1": -0.1, "Hm": -3.0}, None])
 @pytest.mark.differs("fire", 8)
-def test_without_a_letter_among_the_alternatives_the_strength_is_the_plain_probability(
-    alternatives: Any,
-) -> None:
+def test_without_a_letter_among_alternatives_the_strength_is_the_probability(alternatives: Any) -> None:
     reply = sure("A", 0.019) if alternatives is None else among("A", alternatives)
     plain = 0.019 if alternatives is None else math.exp(-3.96)
     strength, flags = read_strength(reply, "A")
@@ -452,11 +370,7 @@ def test_shares_are_probabilities_that_sum_to_one(alternatives: dict[str, float]
 
 async def test_a_record_with_a_share_is_flagged(tmp_path: Path) -> None:
     judge = one_criterion(tmp_path, strength="logprob")
-    style, overall = await judge.compare(
-        pair(), Script(among("A", FORCED), among("B", {"A": -4.0, "B": -4.0}))
-    )
-    assert isinstance(style, Preference)
-    assert isinstance(overall, Preference)
+    style, overall = await preferences(judge, among("A", FORCED), among("B", {"A": -4.0, "B": -4.0}))
     assert style.strength == pytest.approx((OF_A + 0.5) / 2)
     assert (style.flags, overall.flags) == (("renormalised",), ())
 
@@ -478,8 +392,7 @@ async def test_the_strength_is_the_mean_probability_of_the_verdicts_of_both_orde
 ) -> None:
     judge = one_criterion(tmp_path, strength="logprob")
     ask = Script(sure(*first), sure(*second))
-    found = (await judge.compare(pair(), ask))[0]
-    assert isinstance(found, Preference)
+    found: Any = (await judge.compare(pair(), ask))[0]
     assert found.strength == pytest.approx(strength)
     assert all(asked.sampling.logprobs for asked in ask.asked)
 
@@ -489,13 +402,11 @@ async def test_the_strength_is_the_mean_probability_of_the_verdicts_of_both_orde
     [("A", "B", 0.69, "A"), ("A", "B", 0.71, "E"), ("B", "A", 0.69, "B"), ("B", "A", 0.71, "E")],
 )
 @pytest.mark.differs("fire", 8)
-async def test_a_preference_that_is_not_stronger_than_the_threshold_is_a_tie(
+async def test_a_weak_preference_is_a_tie(
     tmp_path: Path, first: str, second: str, threshold: float, verdict: str
 ) -> None:
     judge = one_criterion(tmp_path, strength="logprob", tie_threshold=TieThreshold(threshold))
-    style, overall = await judge.compare(pair(), Script(sure(first, 0.9), sure(second, 0.5)))
-    assert isinstance(style, Preference)
-    assert isinstance(overall, Preference)
+    style, overall = await preferences(judge, sure(first, 0.9), sure(second, 0.5))
     assert (style.verdict, overall.verdict) == (verdict, verdict)
     assert ("tie_by_strength" in style.flags) == ("tie_by_strength" in overall.flags) == (verdict == "E")
 
@@ -504,9 +415,7 @@ async def test_a_preference_that_is_not_stronger_than_the_threshold_is_a_tie(
 async def test_an_overall_verdict_that_others_decide_is_no_tie_by_strength() -> None:
     judge = Fire(orders="given", strength="logprob", tie_threshold=TieThreshold("style=0.9"))
     weak = [sure(verdict, 0.5, criterion) for criterion, verdict in zip(ASPECTS, "AEA", strict=True)]
-    *_, style, overall = await judge.compare(pair(), Script(*weak))
-    assert isinstance(style, Preference)
-    assert isinstance(overall, Preference)
+    *_, style, overall = await preferences(judge, *weak)
     assert (style.flags, overall.verdict, overall.flags) == (("tie_by_strength",), "A", ())
 
 
@@ -522,9 +431,10 @@ async def test_without_log_probabilities_there_is_no_measured_verdict(tmp_path: 
         ({"tie_threshold": "0.5"}, "needs measured preferences"),
         ({"tie_threshold": "1.5", "strength": "logprob"}, "must be from 0 to 1"),
         ({"inconsistent": "drop"}, "must be one of E, keep"),
+        ({"orders": "twice"}, "must be one of both, given, random"),
     ],
 )
-def test_settings_of_ties_that_cannot_be_are_refused(settings: dict[str, str], said: str) -> None:
+def test_settings_that_cannot_be_are_refused(settings: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         load_judge("fire", settings=settings)
 
@@ -537,8 +447,8 @@ async def test_the_criterion_of_the_locale_has_no_part_in_the_overall_verdict() 
     aspects = ("formats", "names and titles", "writing")
     local = json.dumps({"analysis": dict.fromkeys(aspects, "A is closer."), "result": "A"})
     ask = Script(*replies("E", "E", "E"), local)
-    found = await judge.compare(pair(), ask)
-    assert [o.verdict for o in found if isinstance(o, Preference)] == ["E", "E", "E", "A", "E"]
+    found: Any = await judge.compare(pair(), ask)
+    assert [o.verdict for o in found] == ["E", "E", "E", "A", "E"]
     assert "Criterion: locale convention." in ask.asked[3].words
 
 
@@ -568,9 +478,7 @@ def test_a_threshold_for_each_criterion_is_taken_and_one_for_none_refused() -> N
 
 
 @pytest.mark.parametrize("has_any", [True, False])
-def test_a_run_says_once_that_strengths_are_plain(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_any: bool
-) -> None:
+def test_a_run_says_what_is_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_any: bool) -> None:
     top = [{"token": token, "logprob": logprob} for token, logprob in FORCED.items()] if has_any else []
 
     def told(content: str) -> dict[str, Any]:
@@ -594,7 +502,7 @@ def test_a_run_says_once_that_strengths_are_plain(
         assert records.count("renormalised") == (len(small_set(2).segments) if has_any else 0)
 
 
-def test_answers_without_log_probabilities_are_failures_that_are_not_paid_twice(
+def test_answers_without_log_probabilities_are_paid_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.faults.server.spelled", lambda content: None)

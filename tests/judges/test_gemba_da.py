@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.ask import Reply, WordsBesideError
+from adjudge.core.ask import WordsBesideError
 from adjudge.errors import AnswerError
 from adjudge.judges.gemba_da import GembaDa, GembaSqm
 from tests.judges.asking import Script, load_judge, subject
@@ -12,9 +12,7 @@ from tests.judges.asking import Script, load_judge, subject
     ("profile", "text", "rating"),
     [
         ("recommended", '{"rating": 87}', 87),
-        ("recommended", '{"rating": 0}', 0),
         ("recommended", '<think>100?</think>{"rating": 3}', 3),
-        ("paper", "100", 100),
         ("paper", "0", 0),
         ("code", " 87\n", 87),
         ("code", "<think>100?</think>\n\n3", 3),
@@ -40,26 +38,20 @@ async def test_each_of_the_two_describes_its_own_scale(name: str, words: str) ->
     annotation = await load_judge(name).annotate(subject(), ask)
     assert annotation.annotator == name
     assert words in ask.asked[0].words
-
-
-def test_the_two_have_prompts_of_their_own() -> None:
-    assert GembaDa().prompts_digest != GembaSqm().prompts_digest
-    assert GembaDa(with_reference=True).prompts_digest != GembaSqm(with_reference=True).prompts_digest
+    digests = {
+        made(with_reference=shown).prompts_digest for made in (GembaDa, GembaSqm) for shown in (True, False)
+    }
+    assert len(digests) == 4
 
 
 @pytest.mark.parametrize(
     ("profile", "text", "flags"),
     [
         ("recommended", 'My rating: {"rating": 87}', ["extracted"]),
-        ("recommended", '<answer>{"rating": 87}</answer>', ["extracted"]),
         ("recommended", '"{\\"rating\\": 87}"', ["extracted"]),
-        ("recommended", '{"rating": 87}<|im_end|>', ["extracted"]),
         ("recommended", '{"rating": 87.0}', ["normalised"]),
-        ("recommended", '{"rating": "87%"}', ["normalised"]),
         ("paper", "My rating: 87", ["extracted"]),
-        ("paper", "<answer>87</answer>", ["extracted"]),
         ("paper", '"87"', ["extracted"]),
-        ("paper", "87<|im_end|>", ["extracted"]),
         ("paper", "87.0", ["normalised"]),
         ("paper", "87%", ["normalised"]),
         ("paper", '{"rating": 87}', ["normalised"]),
@@ -67,9 +59,7 @@ def test_the_two_have_prompts_of_their_own() -> None:
     ],
 )
 @pytest.mark.differs("gemba_da", 3)
-async def test_what_stands_around_a_number_is_known_and_flagged(
-    profile: Any, text: str, flags: list[str]
-) -> None:
+async def test_what_stands_around_a_number_is_flagged(profile: Any, text: str, flags: list[str]) -> None:
     made = await GembaDa(profile=profile).annotate(subject(), Script(text))
     assert (made.rating, [*made.flags]) == (87, flags)
 
@@ -95,11 +85,6 @@ async def test_what_the_original_alone_takes_for_a_rating_is_flagged(text: str, 
         await GembaDa().annotate(subject(), Script(text))
 
 
-async def test_a_reply_that_was_cut_is_not_read_even_if_it_could_be() -> None:
-    with pytest.raises(AnswerError, match="truncated"):
-        await GembaDa(profile="paper").annotate(subject(), Script(Reply(text="8", finish="length")))
-
-
 @pytest.mark.differs("gemba_da", 2, 4)
 async def test_one_question_is_put() -> None:
     ask = Script('{"rating": 87}')
@@ -112,26 +97,7 @@ async def test_one_question_is_put() -> None:
     assert asked.about.facts == {"form": "json", "low": 0, "high": 100}
     assert (asked.about.stage, asked.about.wants) == ("rating", "rating")
     assert (asked.attempts, asked.sampling.temperature) == (2, 0)
-
-
-@pytest.mark.differs("gemba_da", 2)
-async def test_the_bare_number_is_asked_for_without_a_schema() -> None:
-    ask = Script("87")
-    await GembaDa(profile="paper").annotate(subject(), ask)
-    assert ask.asked[0].schema is None
-    assert ask.asked[0].about.facts["form"] == "number"
-
-
-async def test_a_reference_can_be_shown() -> None:
-    judge, ask = GembaDa(with_reference=True), Script('{"rating": 87}')
-    annotation = await judge.annotate(subject(reference="So."), ask)
-    assert annotation.rating == 87
-    assert [quoted.text for quoted in ask.asked[0].quoted][1] == "So."
-    assert judge.prompts_digest != GembaDa().prompts_digest
-
-
-def test_it_is_loaded_by_name_and_counts_one_call() -> None:
-    judge = load_judge("gemba-da", settings={"with_reference": "true"})
-    assert judge == GembaDa(with_reference=True)
-    assert judge.calls == (1, 1, 1)
-    assert judge.weights is None
+    bare = Script("87")
+    await GembaDa(profile="paper").annotate(subject(), bare)
+    assert bare.asked[0].schema is None
+    assert bare.asked[0].about.facts["form"] == "number"

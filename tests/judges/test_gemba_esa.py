@@ -60,9 +60,7 @@ async def test_the_second_question_shows_the_texts_and_the_errors_as_they_were_r
     ],
 )
 @pytest.mark.differs("gemba_esa", 2, 4)
-async def test_the_errors_are_shown_in_the_form_of_the_profile(
-    profile: Any, replies: tuple[str, str], shown: str
-) -> None:
+async def test_errors_are_shown_as_profiles_do(profile: Any, replies: tuple[str, str], shown: str) -> None:
     ask = Script(*replies)
     await GembaEsa(profile=profile).annotate(subject(), ask)
     assert errors_shown(ask) == shown
@@ -78,20 +76,10 @@ async def test_without_a_first_step_there_is_no_second() -> None:
     assert len(ask.asked) == 1
 
 
-async def test_without_a_second_step_there_is_no_annotation() -> None:
-    with pytest.raises(AnswerError, match="range"):
-        await GembaEsa().annotate(subject(), Script(VALID["errors-json"], '{"rating": 101}'))
-
-
 async def test_flags_of_both_steps_are_kept_once() -> None:
     ask = Script(f"Answer: {VALID['errors-json']}".replace("die die", "das da"), 'Answer: {"rating": 60}')
     annotation = await GembaEsa().annotate(subject(), ask)
     assert annotation.flags == ("extracted", "span_unmatched")
-
-
-async def test_a_critical_error_is_no_severity_of_esa() -> None:
-    with pytest.raises(AnswerError, match="label"):
-        await GembaEsa().annotate(subject(), Script(VALID["errors-json"].replace("major", "critical")))
 
 
 async def test_words_of_the_judged_text_reach_the_second_question_as_data_only() -> None:
@@ -104,10 +92,7 @@ async def test_words_of_the_judged_text_reach_the_second_question_as_data_only()
 
 
 @pytest.mark.differs("gemba_esa", 8)
-def test_it_is_loaded_by_name_counts_two_calls_and_takes_no_reference() -> None:
-    judge = load_judge("gemba-esa")
-    assert judge == GembaEsa()
-    assert judge.calls == (2, 2, 2)
-    assert (judge.weights, judge.with_reference, judge.protocol) == (None, False, "esa")
+def test_it_takes_no_reference() -> None:
+    assert not load_judge("gemba-esa").with_reference
     with pytest.raises(UsageError, match="no setting 'with_reference'"):
         load_judge("gemba-esa", settings={"with_reference": "true"})

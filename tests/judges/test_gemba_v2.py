@@ -1,4 +1,3 @@
-import json
 import math
 import random
 from typing import Any
@@ -15,19 +14,12 @@ from adjudge.judges import load_judge
 from adjudge.judges._answers import GEMBA_CATEGORIES
 from adjudge.judges.gemba_v2 import GembaV2, reciprocal_rank_mean
 from tests.judges.asking import Script, subject
+from tests.judges.test_m_mad import marks
 
-
-def errors(*listed: tuple[str, str, str]) -> str:
-    keys = ("span", "category", "severity")
-    return json.dumps(
-        {"errors": [{**dict(zip(keys, error, strict=True)), "side": "translation"} for error in listed]}
-    )
-
-
-CLEAN = errors()
-MAJOR = errors(("die die", "fluency/grammar", "major"))
-CRITICAL = errors(("neuen Sofa", "accuracy/mistranslation", "critical"))
-COMMA = errors((",", "fluency/punctuation", "minor"))
+CLEAN = marks()
+MAJOR = marks(("die die", "fluency/grammar", "major"))
+CRITICAL = marks(("neuen Sofa", "accuracy/mistranslation", "critical"))
+COMMA = marks((",", "fluency/punctuation", "minor"))
 
 
 async def judged(*replies: str | Reply, **settings: Any) -> Annotation:
@@ -62,8 +54,8 @@ async def test_an_outlier_is_dropped_flagged_and_kept_among_the_samples() -> Non
         (MAJOR, -5.0),
         (CRITICAL, -25.0),
         (COMMA, -0.1),
-        (errors(("neuen", "fluency/spelling", "minor"), ("Sofa", "other", "minor")), -2.0),
-        (errors(("", "non-translation", "major")), -25.0),
+        (marks(("neuen", "fluency/spelling", "minor"), ("Sofa", "other", "minor")), -2.0),
+        (marks(("", "non-translation", "major")), -25.0),
     ],
 )
 @pytest.mark.differs("gemba_v2", 1, 2)
@@ -144,9 +136,6 @@ def test_it_is_loaded_by_name_and_counts_its_calls() -> None:
     judge = load_judge("gemba-v2", settings={"samples": "3", "temperature": "1"})
     assert judge == GembaV2(samples=3, temperature=1.0)
     assert judge.calls == (3, 3, 3)
-
-
-# Aggregates of repeated judgements.
 
 
 SCORES = st.lists(st.floats(-500, 0), min_size=1, max_size=12)

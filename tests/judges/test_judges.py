@@ -1,7 +1,7 @@
 """Judges by name."""
 
 import dataclasses
-import sys
+import importlib
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -15,6 +15,11 @@ from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
 from adjudge.errors import UsageError
 from adjudge.judges import JUDGES, load_judge
+from adjudge.judges.ea_prompt import EaPrompt
+from adjudge.judges.gemba_da import GembaDa
+from adjudge.judges.gemba_esa import GembaEsa
+from adjudge.judges.gemba_mqm import GembaMqm
+from adjudge.judges.single_agent import SingleAgent
 
 ODD = ("Unweighted", "Unspoken", "Uncounted", "Needy")
 
@@ -108,7 +113,11 @@ def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", JUDGES)
 def test_every_judge_is_made_in_every_profile(name: str, profile: Profile) -> None:
-    judge = load_judge(name, profile=profile)
+    judge: Any = load_judge(name, profile=profile)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        judge.profile = "paper"
+    with pytest.raises(TypeError):
+        type(judge)("paper")
     assert (judge.name, judge.profile) == (name, profile)
     assert len(judge.prompts_digest) == 6
     assert find_protocol(judge.protocol).name == judge.protocol
@@ -117,26 +126,33 @@ def test_every_judge_is_made_in_every_profile(name: str, profile: Profile) -> No
     assert not judge.with_reference
 
 
-@pytest.mark.parametrize("place", JUDGES.values())
-def test_every_judge_is_an_attribute_of_the_room(place: str) -> None:
-    name = place.partition(":")[2]
-    made = getattr(adjudge.judges, name)
-    assert made.__name__ == name
-    assert made().name in JUDGES
+@pytest.mark.parametrize(
+    ("name", "settings", "made", "calls", "weights"),
+    [
+        ("gemba-da", {"with_reference": "true"}, GembaDa(with_reference=True), 1, None),
+        ("gemba-mqm", {}, GembaMqm(), 1, "gemba"),
+        ("single-agent", {}, SingleAgent(), 1, "himate"),
+        ("ea-prompt", {}, EaPrompt(), 2, "ea-prompt"),
+        ("ea-prompt", {"steps": "1", "with_reference": "no"}, EaPrompt(steps=1), 1, "ea-prompt"),
+        ("gemba-esa", {}, GembaEsa(), 2, None),
+    ],
+)
+def test_a_judge_is_loaded_by_name_with_its_calls_and_weights(
+    name: str, settings: dict[str, str], made: object, calls: int, weights: str | None
+) -> None:
+    judge: Any = load_judge(name, settings=settings)
+    assert judge == made
+    assert (judge.calls, judge.weights) == ((calls,) * 3, weights)
 
 
-def test_another_attribute_is_none_of_the_room() -> None:
+def test_every_judge_is_an_attribute_of_the_room_and_nothing_else() -> None:
+    for place in JUDGES.values():
+        name = place.partition(":")[2]
+        made = getattr(adjudge.judges, name)
+        assert made.__name__ == name
+        assert made().name in JUDGES
     with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
         _ = adjudge.judges.Nobody  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("name", JUDGES)
-def test_a_judge_is_frozen_and_takes_keywords_only(name: str) -> None:
-    judge: Any = load_judge(name)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        judge.profile = "paper"
-    with pytest.raises(TypeError):
-        type(judge)("paper")
 
 
 @pytest.mark.parametrize(
@@ -152,9 +168,7 @@ def test_a_judge_is_frozen_and_takes_keywords_only(name: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("outsider")
-def test_settings_are_converted_by_the_type_of_their_field(
-    settings: dict[str, str], changes: dict[str, Any]
-) -> None:
+def test_settings_are_converted_by_their_type(settings: dict[str, str], changes: dict[str, Any]) -> None:
     made: object = load_judge("outsider", profile="paper", settings=settings)
     assert made == Outsider(profile="paper", **changes)
 
@@ -164,29 +178,18 @@ def test_settings_are_converted_by_the_type_of_their_field(
     [
         ({"round": "5"}, "has no setting 'round'; it has rounds, threshold, strict"),
         ({"profile": "paper"}, "has no setting 'profile'"),
-        ({"name": "x"}, "has no setting 'name'"),
         ({"rounds": "five"}, "must be a whole number, got 'five'"),
-        ({"rounds": "5.0"}, "must be a whole number, got '5.0'"),
-        ({"threshold": "high"}, "must be a number, got 'high'"),
         ({"strict": "maybe"}, "must be one of true, yes, on, 1, false"),
         ({"order": "sorted"}, "must be one of given, random; got 'sorted'"),
         ({"steps": "3"}, "must be one of 1, 2; got '3'"),
-        ({"limit": "none"}, "must be a whole number, got 'none'"),
         ({"words": "a,b"}, "is a tuple, which a text cannot give; it must be a single value"),
     ],
 )
 @pytest.mark.usefixtures("outsider")
-def test_a_setting_that_is_none_is_an_error_that_says_what_there_is(
-    settings: dict[str, str], message: str
-) -> None:
+def test_a_setting_that_is_none_is_told_what_there_is(settings: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError) as error:
         load_judge("outsider", settings=settings)
     assert message in str(error.value)
-
-
-def test_a_judge_says_which_settings_it_has() -> None:
-    with pytest.raises(UsageError, match="has no setting 'steps'; it has explain_in"):
-        load_judge("gemba-mqm", settings={"steps": "1"})
 
 
 @pytest.mark.usefixtures("outsider")
@@ -205,16 +208,11 @@ def test_judges_of_other_packages_are_found_and_cannot_take_the_name_of_ours() -
 
 
 @pytest.mark.usefixtures("outsider")
-@pytest.mark.parametrize("name", ["broken", "absent"])
-def test_a_judge_that_cannot_be_loaded_is_named_with_its_place(name: str) -> None:
-    with pytest.raises(UsageError, match=f"judge '{name}' cannot be loaded from"):
-        load_judge(name)
-
-
-@pytest.mark.usefixtures("outsider")
 @pytest.mark.parametrize(
     ("name", "said"),
     [
+        ("broken", "judge 'broken' cannot be loaded from"),
+        ("absent", "judge 'absent' cannot be loaded from"),
         ("faulty", "cannot be loaded from 'tests.judges.no_judge:Judge': NameError"),
         ("plain", "must be a dataclass, whose fields are its settings; got"),
         ("silent", "must say its weights, profile, with_reference, calls;"),
@@ -231,8 +229,9 @@ def test_a_class_of_another_package_that_is_no_judge_is_told_what_it_lacks(
     def load(module: str) -> object:
         if module == "tests.judges.no_judge":
             raise NameError("name 'datclass' is not defined")
-        return sys.modules[module]
+        return original(module)
 
+    original = importlib.import_module
     monkeypatch.setattr("adjudge.core.judge.importlib.import_module", load)
     with pytest.raises(UsageError) as refused:
         load_judge(name)

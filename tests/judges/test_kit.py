@@ -52,14 +52,7 @@ def test_what_the_kit_teaches_is_there() -> None:
     methods = {*dir(Reading), *dir(adjudge.kit.Prompts), *dir(adjudge.kit.Prompted), *dir(About)}
     fields = {*About.__dataclass_fields__, *adjudge.kit.Answer.__dataclass_fields__, "_files", "__all__"}
     of_judges = {
-        "annotate",
-        "compare",
-        "annotate_all",
-        "check",
-        "name",
-        "protocol",
-        "weights",
-        "with_reference",
+        *("annotate", "compare", "annotate_all", "check", "name", "protocol", "weights", "with_reference")
     }
     assert not {*words} - methods - fields - of_judges - {*adjudge.kit.__all__} - {"calls", "Failure", "ask"}
 

@@ -169,9 +169,7 @@ def test_broken_headings_are_read_as_they_say_or_not_at_all(text: str) -> None:
 @settings(max_examples=300)
 @pytest.mark.parametrize("profile", ["recommended", "paper"])
 @given(st.data())
-def test_a_broken_rating_is_the_number_that_stands_there_or_none(
-    profile: Profile, data: st.DataObject
-) -> None:
+def test_a_broken_rating_is_the_number_that_is_there_or_none(profile: Profile, data: st.DataObject) -> None:
     form = "rating-json" if profile == "recommended" else "rating-number"
     text = data.draw(mutated(VALID[form]))
     rating = read_or_none(lambda: RatingScale(profile=profile).read(Reply(text=text), subject()))

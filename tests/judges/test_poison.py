@@ -1,21 +1,17 @@
 """Every stage of every judge and profile: words around a good reply by which it is none."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import pytest
 
 from adjudge import judges
-from adjudge.core.ask import About, Answer, Message, Reply, Sampling, Tool
+from adjudge.core.ask import About, Reply
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError
-from adjudge.llm.embedded_rules import RulesModel
-from adjudge.llm.model import Request
 from adjudge.runs.units import judge_subject
-
-T = TypeVar("T")
+from tests.judges.test_schemas import Playing
 
 POISON = {
     "condition": "If there were nothing to say, I would answer %s",
@@ -42,33 +38,17 @@ SEGMENT = Segment(
     },
     meta={"criteria": ["The number is copied."]},
 )
-LONG = {"himate", "rate"}
-"""Judges with many calls, of which each stage is poisoned once."""
 
 
-class Poisoned:
-    """An `ask` that answers by the embedded rules, and tries every poisoned reply on each reader."""
+class Poisoned(Playing):
+    """Tries every poisoned reply on each reader."""
 
     def __init__(self) -> None:
+        super().__init__("poisoned")
         self.believed: list[str] = []
         self.stages: set[str] = set()
-        self._model = RulesModel()
 
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        about: About,
-        read: Callable[[Reply], T],
-        attempts: int = 2,
-        schema: Mapping[str, object] | None = None,
-        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
-        tools: Sequence[Tool] = (),
-    ) -> Answer[T]:
-        request = Request(
-            messages=tuple(messages), about=about, schema=schema, sampling=sampling, tools=tuple(tools)
-        )
-        reply = await self._model.reply(request)
+    def saw(self, about: About, read: Callable[[Reply], object], reply: Reply) -> None:
         stage = f"{about.wants} {about.stage.rpartition(': ')[2]}"
         if reply.text and not reply.calls and stage not in self.stages:
             self.stages.add(stage)
@@ -84,46 +64,30 @@ class Poisoned:
                 else:
                     way = " by the authors' rule" if "authors_reader" in repr(value) else ""
                     self.believed.append(f"{stage}: {name}{way}")
-        return Answer(value=read(reply), reply=reply)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+STAGES = {
+    "himate": {"errors", "correction", "verification", "versions"},
+    "m-mad": {"errors", "severities", "statement", "agreement", "merged", "kept"},
+    "rate": {"assessment"},
+    "ea-prompt": {"errors"},
+}
+"""Those that are among the poisoned ones, at least, whatever the profile."""
+
+
 @pytest.mark.parametrize("name", judges.JUDGES)
-async def test_no_stage_believes_a_reply_that_is_none(name: str, profile: Profile) -> None:
-    settings = {"tools": "xml"} if name == "rate" else {}
-    judge = judges.load_judge(name, profile=profile, settings=settings)
-    ask = Poisoned()
-    systems = ("first",) if not hasattr(judge, "compare") else ("first", "second")
-    await judge_subject(judge, Subject(segment=SEGMENT, systems=systems), ask, None)
-    assert ask.stages
-    assert [each for each in ask.believed if profile == "recommended" or not each.endswith("rule")] == []
-
-
-async def test_all_stages_of_the_long_methods_are_poisoned() -> None:
-    found = set()
-    cases: list[tuple[str, Profile, dict[str, str]]] = [
-        ("himate", "recommended", {}),
-        ("himate", "paper", {}),
-        ("m-mad", "recommended", {}),
-        ("m-mad", "paper", {}),
-        ("rate", "recommended", {"tools": "xml"}),
-        ("ea-prompt", "recommended", {"steps": "1"}),
-    ]
-    for name, profile, settings in cases:
-        ask = Poisoned()
-        judge = judges.load_judge(name, profile=profile, settings=settings)
-        await judge_subject(judge, Subject(segment=SEGMENT, systems=("first",)), ask, None)
+async def test_no_stage_believes_a_reply_that_is_none(name: str) -> None:
+    ways: list[tuple[Profile, dict[str, str]]] = [(profile, {}) for profile in PROFILES]
+    if name == "rate":
+        ways = [(profile, {"tools": "xml"}) for profile in PROFILES]
+    if name == "ea-prompt":
+        ways.append(("recommended", {"steps": "1"}))
+    stages = set()
+    for profile, settings in ways:
+        ask, judge = Poisoned(), judges.load_judge(name, profile=profile, settings=settings)
+        systems = ("first",) if not hasattr(judge, "compare") else ("first", "second")
+        await judge_subject(judge, Subject(segment=SEGMENT, systems=systems), ask, None)
+        assert ask.stages
         assert [each for each in ask.believed if profile == "recommended" or not each.endswith("rule")] == []
-        found |= {stage.split()[0] for stage in ask.stages}
-    long = {
-        "errors",
-        "correction",
-        "verification",
-        "versions",
-        "severities",
-        "statement",
-        "agreement",
-        "merged",
-        "kept",
-    }
-    assert {*long, "assessment"} <= found
+        stages |= {stage.split()[0] for stage in ask.stages}
+    assert STAGES.get(name, set()) <= stages

@@ -38,16 +38,11 @@ def reason_of(text: str, *, is_clean: bool = False) -> str:
     return error.value.reason
 
 
-# Words...
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         (" 87\n", "87"),
-        ("<think>maybe 3</think>87", "87"),
         ("<think>maybe 3</think>\n\n87", "87"),
-        ("<think></think>87", "87"),
         ("<Thinking mode='deep'>x</Thinking>87", "87"),
         ("<seed:think>x</seed:think>87", "87"),
         ("◁think▷x◁/think▷87", "87"),
@@ -80,43 +75,28 @@ def test_thinking_is_one_closed_block_before_everything(text: str) -> None:
     assert reason_of(text.replace("{}", '{"a": 1}')) in {"parse", "words", "ambiguous", "no_answer"}
 
 
-# One object...
-
-
 @pytest.mark.parametrize(
     ("text", "value", "flags"),
     [
         ('{"a": 1}', {"a": 1}, ()),
         ('\n {"a": [1, {"b": null}]} \n', {"a": [1, {"b": None}]}, ()),
-        ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}, ("extracted",)),
         ('{"a": 2}, no: 1</think>{"a": 1}'[10:], {"a": 1}, ("extracted",)),
         ('<|channel|>analysis<|message|>2?<|end|>{"a": 1}', {"a": 1}, ("extracted",)),
         ('```json\n{"a": 1}\n```', {"a": 1}, ("extracted",)),
-        ('```\n{"a": 1}\n```\n', {"a": 1}, ("extracted",)),
-        ('Here it is: {"a": 1}', {"a": 1}, ("extracted",)),
         ('\ufeff{"a": 1}', {"a": 1}, ()),
-        ('{"a": "{b}"}', {"a": "{b}"}, ()),
         ('Answer: {"a": "} {"}', {"a": "} {"}, ("extracted",)),
         ('Result: {"A": 1, "error": ""}', {"a": 1}, ("extracted", "normalised")),
         ('{"a": 1, "note": null, "confidence": 0.7}', {"a": 1}, ("normalised",)),
-        ('"{\\"a\\": 1}"', {"a": 1}, ("extracted",)),
         ('[{"a": 1}]', {"a": 1}, ("normalised",)),
         ('{"a": 1}\n{"a": 1}', {"a": 1}, ("extracted",)),
         ('{"a": 1, "a": 1}', {"a": 1}, ()),
-        ('{"a": "x",}', {"a": "x"}, ("repaired",)),
-        ("{'a': 'x'}", {"a": "x"}, ("repaired",)),
         ('{a: "x"}', {"a": "x"}, ("repaired",)),
-        ("{“a”: “x”}", {"a": "x"}, ("repaired",)),
         ('{"a": "x" "note": ""}', {"a": "x"}, ("repaired", "normalised")),
-        ('{"a": [1, 2,],}', {"a": [1, 2]}, ("repaired",)),
         ('{"a": [{"b": 1} {"b": 2}]}', {"a": [{"b": 1}, {"b": 2}]}, ("repaired",)),
         ('{"a": "C:\\path \\\' x"}', {"a": "C:\\path ' x"}, ("repaired",)),
-        ('{"a": [True, None]}', {"a": [True, None]}, ("repaired",)),
         ('{"a": "\\ud83d\\ude00\\u00e4"}', {"a": "😀ä"}, ()),
         ("{'a': 'it's, it isn't'}", {"a": "it's, it isn't"}, ("repaired",)),
-        ('**{"a": 1}**', {"a": 1}, ("extracted",)),
         ('### Answer\n\n```json\n{"a": 1}\n```', {"a": 1}, ("extracted",)),
-        ('$\\boxed{{"a": 1}}$', {"a": 1}, ("extracted",)),
         ('Sure! Here is the JSON: {"a": 1}', {"a": 1}, ("extracted",)),
         ('<|im_start|>assistant\n{"a": 1}<|im_end|>\n</s>', {"a": 1}, ("extracted",)),
         ('{"a": "say "x" now"}', {"a": 'say "x" now'}, ("repaired",)),
@@ -124,9 +104,7 @@ def test_thinking_is_one_closed_block_before_everything(text: str) -> None:
         ('So: {"a": "x",}', {"a": "x"}, ("extracted", "repaired")),
     ],
 )
-def test_the_one_object_is_read_and_the_rung_is_told(
-    text: str, value: object, flags: tuple[str, ...]
-) -> None:
+def test_one_object_is_read_and_the_rung_is_told(text: str, value: object, flags: tuple[str, ...]) -> None:
     assert value_of(text) == (value, flags)
 
 
@@ -158,8 +136,6 @@ def test_no_bracket_is_ever_invented(text: str) -> None:
         ('{"a": 1}}', "ambiguous"),
         ('[x] {"a": 1}', "parse"),
         ('{"a": 1, "b": [2]}', "schema"),
-        ('{"a": 1, "b": 0}', "schema"),
-        ('{"a": 1, "b": "x"}', "schema"),
         ('{"a": 1, "not judged": ""}', "schema"),
         ('{"a": 1, "note": ["x"]}', "schema"),
         ('{"a": 1, "confidence": 0}', "schema"),
@@ -177,25 +153,10 @@ def test_what_is_not_one_value_of_the_shape_is_not_read(text: str, reason: str) 
 @pytest.mark.parametrize(
     "text",
     [
-        'It is this: {"a": 1}',
-        '{"a": 1} That is all.',
-        '{"a": 1}.',
-        '{"a": 1} / 100',
-        '1{"a": 1}',
-        '> {"a": 1}',
-        '// {"a": 1}',
-        '<draft>{"a": 1}</draft>',
-        '{"a": 1, "note": "x"}',
-        '{"a": 1, "Reason": "x"}',
-        '{"a": 1 /* not sure */}',
-        '{"a": 1} // not sure',
-        '{\n# a guess\n"a": 1}',
-        'data: {"a": 1}',
-        'User: {"a": 1}',
-        '{"a": 1}\n\n请忽略',
-        '{"a": 1}</think>',
-        'maybe 2<|end|>{"a": 1}',
-        '<|end|>{"a": 1}',
+        *('It is this: {"a": 1}', '{"a": 1}.', '{"a": 1} / 100', '// {"a": 1}', '<draft>{"a": 1}</draft>'),
+        *('{"a": 1, "note": "x"}', '{"a": 1, "Reason": "x"}', '{"a": 1 /* not sure */}'),
+        *('{"a": 1} // not sure', '{\n# a guess\n"a": 1}', 'User: {"a": 1}', '{"a": 1}\n\n请忽略'),
+        *('{"a": 1}</think>', 'maybe 2<|end|>{"a": 1}', '<|end|>{"a": 1}'),
         '<think>x</think>no<|end|>{"a": 1}',
     ],
 )
@@ -273,26 +234,13 @@ def test_bare_numbers_are_copied_only_from_a_line_of_their_own(answer: str, text
     "text",
     [
         "[" * 200_000,
-        "{" * 200_000,
         '{"a":' * 100_000,
-        "[1, " * 60 + "x " * 100_000,
-        '{"a": "' * 60 + "x " * 100_000,
         '{"a": [' + '{"b": "c" ' * 60,
-        "<think>" * 50_000,
-        "</think>" * 50_000,
-        "9" * 500_000,
-        "9" * 500_000 + "x",
         " " * 500_000,
-        '"' * 200_000,
-        "I can " * 100_000,
         'a - "' * 100_000,
-        "<?xml " * 100_000,
-        "\n" * 20_000,
         "\n" * 20_000 + '{"a": 1}' + "\n" * 20_000 + "x",
         "Major:" + "\n" * 20_000 + "Minor:" + "\n" * 20_000,
         "Answer: " * 20_000 + '{"a": 1}',
-        "```" * 50_000,
-        "' " * 50_000,
         "{" + "'a': 1, " * 20_000 + "}",
     ],
     ids=lambda text: ascii(text[:12] + text[-2:]),
@@ -334,9 +282,6 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
             read(text)
 
 
-# Headings...
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -351,13 +296,6 @@ def test_headings_are_read(text: str) -> None:
     assert error._replace(category=error.category.lower()) == Listed(
         "x", "style/awkward", "major", is_headed=True
     )
-
-
-def test_a_quotation_with_quotation_marks_is_read_whole() -> None:
-    said = 'he said "no" - "ever"'
-    text = f'Major:\nno-error\nMinor:\nstyle/awkward - "{said}"'
-    (error,) = headed(text, said)
-    assert error.span == said
 
 
 def test_a_non_translation_needs_no_quotation() -> None:

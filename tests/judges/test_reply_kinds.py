@@ -76,8 +76,6 @@ def test_few_good_replies_of_the_reference_fail() -> None:
     assert share_failed(kinds, failed) <= MOST_FAILED, failed
 
 
-# Kinds that are made anew from a seed.
-
 _FRESH = random.Random(dt.date.today().isoformat())  # noqa: DTZ011 (a day is a day)
 ROUNDS = [
     (500, 11),
@@ -98,9 +96,7 @@ def test_an_honest_model_is_never_believed_in_doubt(count: int, seed: int) -> No
 
 @pytest.mark.parametrize("model", ["yes", "echo"])
 @pytest.mark.parametrize(("count", "seed"), ROUNDS)
-def test_a_model_that_says_yes_or_repeats_itself_never_makes_a_doubt_clean(
-    count: int, seed: int, model: Model
-) -> None:
+def test_a_model_that_says_yes_or_echoes_makes_no_doubt_clean(count: int, seed: int, model: Model) -> None:
     truths = truth()
     came = [(kind, outcome(kind, model)) for kind in doubts(count, seed)]
     believed = [

@@ -19,7 +19,6 @@ from adjudge.judges import load_judge
 from adjudge.judges._pairs import TieThreshold
 from adjudge.judges._samples import Sampled, is_outvoted, middle, vote
 from adjudge.judges.fire import DirectRank, Fire
-from adjudge.judges.gemba_da import GembaDa
 from adjudge.judges.gemba_v2 import GembaV2
 from adjudge.runs.engines import run
 from tests.judges.asking import SINGLE, Script, pair, subject
@@ -27,20 +26,17 @@ from tests.judges.asking import load_judge as asking_load_judge
 from tests.judges.malformed import VALID
 from tests.runs.conftest import small_set
 
-# Judges of pairs and of whole sources, asked several times.
-
 
 def says(verdict: str) -> str:
     return json.dumps({"analysis": "Because.", "result": verdict}) if verdict in "ABE" else "the first"
 
 
-async def compared(replies: str, samples: int, **settings: Any) -> Preference | AnswerError:
+async def compared(replies: str, samples: int, **settings: Any) -> Any:
     """One comparison by direct-rank; one letter a question, `?` for an answer that cannot be read."""
     threshold = settings.pop("tie_threshold", None)
     threshold = None if threshold is None else TieThreshold(threshold)
     judge = Sampled(judge=DirectRank(**settings), samples=samples, tie_threshold=threshold)
     script = Script(*map(says, replies))
-    found: Preference | AnswerError
     (found,) = await judge.compare(pair(), script)
     assert {asked.sampling.temperature for asked in script.asked} == {0.7}
     return found
@@ -50,17 +46,21 @@ async def compared(replies: str, samples: int, **settings: Any) -> Preference | 
     ("replies", "verdict", "strength"),
     [("AAB", "A", 1 / 3), ("BBA", "B", -1 / 3), ("AEE", "E", 1 / 3), ("ABE", "E", 0.0), ("AABB", "E", 0.0)],
 )
-async def test_the_verdict_is_what_most_samples_give(replies: str, verdict: str, strength: float) -> None:
+async def test_the_verdict_is_what_most_samples_give_or_a_tie(
+    replies: str, verdict: str, strength: float
+) -> None:
     found = await compared(replies, len(replies), orders="given")
-    assert isinstance(found, Preference)
     assert (found.verdict, "".join(found.samples)) == (verdict, replies)
     assert found.strength == pytest.approx(strength)
     assert found.orders == (verdict,)
+    for threshold in (0.3, 0.34) if verdict != "E" else ():
+        found = await compared(replies, len(replies), orders="given", tie_threshold=threshold)
+        assert found.verdict == (verdict if threshold == 0.3 else "E")
+        assert ("tie_by_strength" in found.flags) == (found.verdict == "E")
 
 
 async def test_each_order_has_the_verdict_of_most_of_its_samples() -> None:
     found = await compared("ABAAAB", 3)
-    assert isinstance(found, Preference)
     assert (found.verdict, found.samples, found.orders) == ("A", ("A", "E", "A"), ("A", "A"))
     assert found.flags == ()
 
@@ -68,29 +68,14 @@ async def test_each_order_has_the_verdict_of_most_of_its_samples() -> None:
 @pytest.mark.parametrize(("inconsistent", "undecided"), [("E", False), ("keep", True)])
 async def test_samples_that_follow_the_position_are_e_or_kept(inconsistent: str, undecided: bool) -> None:
     found = await compared("AAAAAB", 3, inconsistent=inconsistent)
-    assert isinstance(found, Preference)
     assert (found.verdict, found.orders, found.is_undecided) == ("E", ("A", "B"), undecided)
     assert "position_inconsistent" in found.flags
 
 
-@pytest.mark.parametrize(
-    ("replies", "threshold", "verdict"),
-    [("AAB", 0.3, "A"), ("AAB", 0.34, "E"), ("BBA", 0.3, "B"), ("BBA", 0.34, "E")],
-)
-async def test_a_majority_that_is_not_stronger_than_the_threshold_is_a_tie(
-    replies: str, threshold: float, verdict: str
-) -> None:
-    found = await compared(replies, 3, orders="given", tie_threshold=threshold)
-    assert isinstance(found, Preference)
-    assert (found.verdict, "tie_by_strength" in found.flags) == (verdict, verdict == "E")
-
-
 async def test_samples_that_cannot_be_read_are_left_out_or_fail_it() -> None:
     found = await compared("A?A", 3, orders="given")
-    assert isinstance(found, Preference)
     assert (found.samples, found.flags) == (("A", "A"), ("samples_missing",))
     failed = await compared("A??", 3, orders="given")
-    assert isinstance(failed, AnswerError)
     assert failed.reason == "parse"
 
 
@@ -107,11 +92,6 @@ def test_a_judge_of_pairs_is_sampled_by_name() -> None:
     assert judge == Sampled(judge=Fire(), samples=3, tie_threshold=TieThreshold(0.4))
     assert judge.criteria == Fire().criteria
     assert judge.calls == (18, 18, 18)
-
-
-def test_a_threshold_that_is_none_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"must be from 0 to 1, .*got '-1'"):
-        load_judge("fire", settings={"samples": "3", "tie-threshold": "-1"})
 
 
 def test_a_run_keeps_every_sample_and_its_signature_names_them(tmp_path: Path) -> None:
@@ -209,15 +189,11 @@ async def test_counts_come_to_what_more_than_half_reach() -> None:
     assert annotation.flags == ("count_mismatch",)
 
 
-async def test_flags_of_all_samples_are_kept_once() -> None:
-    annotation = await judged("gemba-da", 3, f"So: {rating(1)}", rating(2), f"So: {rating(3)}")
-    assert annotation.flags == ("extracted",)
-
-
-async def test_a_sample_that_cannot_be_read_is_left_out_and_said() -> None:
-    annotation = await judged("gemba-da", 3, rating(80), "fine", rating(90))
+async def test_flags_of_all_samples_are_kept_once_and_what_cannot_be_read_is_left_out() -> None:
+    annotation = await judged("gemba-da", 3, f"So: {rating(80)}", "fine", f"So: {rating(90)}")
     assert (annotation.rating, annotation.samples) == (85, (80, 90))
-    assert annotation.flags == ("samples_missing",)
+    assert {*annotation.flags} == {"extracted", "samples_missing"}
+    assert len(annotation.flags) == 2
 
 
 @pytest.mark.parametrize(
@@ -275,13 +251,6 @@ def test_what_would_be_one_judgement_is_refused(settings: dict[str, Any], messag
         asking_load_judge("gemba-da", settings=settings)
 
 
-def test_it_can_be_made_in_python() -> None:
-    assert Sampled(judge=GembaDa(), samples=3).temperature == 0.7
-
-
-# What several judgements agree on.
-
-
 TEXT = "one two three four five six seven eight nine ten"
 
 
@@ -305,48 +274,28 @@ A, B, C = at(0, 3), at(4, 7), at(8, 13)
 @pytest.mark.parametrize(
     ("samples", "agreed"),
     [
-        ([], []),
         ([[], [], []], []),
         ([[A], [A], []], [A]),
         ([[A], [], []], []),
-        ([[A], []], []),  # half is not more than half
-        ([[A], [A]], [A]),
         ([[B, A], [A, B], [C]], [A, B]),
-        ([[A], [B], [C]], []),
         ([[at(0, 5)], [at(2, 7)], [at(4, 9)]], [at(2, 7)]),  # the one in the middle overlaps both
         ([[at(0, 48)], [A], [A]], [A]),  # the place that fits the others best
         ([[at(0, 48)], [A, B], [A, B]], [A, B]),  # one wide span is one vote, for one error
-        ([[at(0, 48)], [A, B], [A]], [A]),
         ([[A, A], [A, A], [A]], [A, A]),  # two errors in one place need two votes each
-        ([[A, A], [A], [A]], [A]),
         ([[in_source(0, 3)], [A], []], []),  # the same offsets on the other side are another place
         ([[in_source(0, 3)], [in_source(1, 3)], []], [in_source(0, 3)]),
         ([[nowhere()], [nowhere()], []], [nowhere()]),
         ([[nowhere()], [nowhere(category="non-translation")], []], []),
         ([[nowhere("x  y")], [nowhere("x y", "other")], []], [nowhere("x  y")]),
-        ([[nowhere("x")], [nowhere("y")], []], []),
-        ([[nowhere(), C], [nowhere(), C], [A]], [C, nowhere()]),
-        ([[at(3, 3)], [at(3, 3)], []], [at(3, 3)]),
         ([[at(0, 3)], [at(3, 6)], []], []),  # touching is not overlapping
     ],
 )
-def test_an_error_counts_when_more_than_half_mark_it(
-    samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]
-) -> None:
+def test_an_error_of_most_counts(samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]) -> None:
     assert list(vote(samples)) == list(agreed)
 
 
 @pytest.mark.parametrize(
-    ("samples", "is_told"),
-    [
-        ([[A], [A], [A]], False),
-        ([[A], [A], []], False),
-        ([[A], [at(1, 4)], [A]], False),
-        ([[A], [A], [at(20, 25)]], True),
-        ([[A, at(20, 25)], [A], [A]], True),
-        ([[A], [], []], True),
-        ([[], [], []], False),
-    ],
+    ("samples", "is_told"), [([[A], [A], [A]], False), ([[A], [at(1, 4)], [A]], False), ([[A], [], []], True)]
 )
 def test_an_error_that_is_outvoted_is_told(samples: Sequence[Sequence[ErrorSpan]], is_told: bool) -> None:
     assert is_outvoted(samples, vote(samples)) == is_told
@@ -362,9 +311,7 @@ def test_an_error_that_is_outvoted_is_told(samples: Sequence[Sequence[ErrorSpan]
         (("neutral", "critical", "critical", "minor", "minor"), "minor"),
     ],
 )
-def test_the_severity_is_the_majority_or_the_middle(
-    severities: tuple[Severity, ...], agreed: Severity
-) -> None:
+def test_the_severity_is_of_most_or_the_middle(severities: tuple[Severity, ...], agreed: Severity) -> None:
     (span,) = vote([[at(0, 3, severity)] for severity in severities])
     assert span.severity == agreed
 

@@ -86,7 +86,11 @@ class Playing:
             messages=tuple(messages), about=about, schema=schema, sampling=sampling, tools=tuple(tools)
         )
         reply = await RulesModel().reply(asked)
+        self.saw(about, read, reply)
         return Answer(value=read(reply), reply=reply)
+
+    def saw(self, about: About, read: Callable[[Reply], object], reply: Reply) -> None:
+        """What else is to be done with a reply before it is read."""
 
     async def search(self, query: Query) -> Sequence[Snippet]:
         return [Snippet(title="Tickets", text=f"About {query.text}.")]

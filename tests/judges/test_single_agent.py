@@ -7,7 +7,6 @@ from adjudge.core.ask import Quoted
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.protocol import SUBTYPES
 from adjudge.errors import AnswerError
-from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.himate import Himate
 from adjudge.judges.single_agent import SingleAgent
@@ -26,9 +25,6 @@ async def test_an_error_of_any_severity_of_himate_is_marked(severity: str) -> No
     (span,) = annotation.spans
     assert (span.severity, span.category, span.start) == (severity, "style/awkward", 4)
     assert (annotation.protocol, annotation.annotator, annotation.flags) == ("mqm", "single-agent", ())
-
-
-async def test_a_critical_error_is_no_severity_of_himate() -> None:
     with pytest.raises(AnswerError, match="label"):
         await SingleAgent().annotate(subject(), Script(listing("style/awkward", "critical")))
 
@@ -91,9 +87,7 @@ async def test_every_error_is_kept_and_quotes_words_unless_they_are_left_out(pro
 
 @pytest.mark.parametrize(("explain_in", "language"), [(None, "English"), ("fr", "French")])
 @pytest.mark.differs("single_agent", 4)
-async def test_notes_are_in_english_or_the_language_that_is_said(
-    explain_in: str | None, language: str
-) -> None:
+async def test_notes_are_in_english_or_the_language_said(explain_in: str | None, language: str) -> None:
     ask = Script('{"errors": []}')
     await SingleAgent(explain_in=explain_in).annotate(subject(), ask)
     assert f"- note: in {language}" in ask.asked[0].words
@@ -106,10 +100,3 @@ async def test_no_malformed_reply_becomes_an_annotation(profile: Profile) -> Non
         with pytest.raises(AnswerError) as failed:
             await SingleAgent(profile=profile).annotate(subject(), Script(bad.reply))
         assert alike(failed.value.reason, bad.reason), bad
-
-
-def test_it_is_loaded_by_name_and_counts_one_call() -> None:
-    judge = load_judge("single-agent")
-    assert judge == SingleAgent()
-    assert judge.calls == (1, 1, 1)
-    assert (judge.weights, judge.with_reference) == ("himate", False)
