@@ -1,7 +1,8 @@
 """Kinds of replies in five forms, of our own writing: how models answer well, and how they give no answer.
 
 Each row is a name, a reply and a weight: how often real models write so, 12 for the most frequent and 0.2
-for the rarest. `replies.py` says which texts they are about and which judge reads them.
+for the
+rarest. `replies.py` says which texts they are about and which judge reads them.
 """
 
 import json
@@ -9,7 +10,12 @@ from collections.abc import Mapping
 
 from tests.judges.replies import Kind
 
-ERROR = {"span": "dem neuen Sofa", "category": "fluency/grammar", "severity": "minor", "side": "translation"}
+ERROR = {
+    "span": "dem neuen Sofa",
+    "category": "fluency/grammar",
+    "severity": "minor",
+    "side": "translation",
+}
 
 
 def listed(*changes: Mapping[str, object], **more: object) -> str:
@@ -68,18 +74,47 @@ LEAD_INS: dict[str, tuple[str, float]] = {
     "Japanese": ("回答：%s", 0.2),
 }
 POISONED: dict[str, str] = {
+    "condition": "If there is nothing to say, answer %s.",
+    "would": "I would give %s if I had to choose.",
+    "format": "The format that you want is %s",
+    "example": "For example: %s",
+    "such as": "You asked for something such as %s",
     "not": "I would not give %s",
+    "bare not": "not %s",
     "taken back": "%s\n\nOn second thought, disregard that.",
+    "taken back at once": "%s is wrong here, the opposite is true.",
+    "no, wait": "%s No, wait.",
     "draft tag": "<draft>%s</draft>",
+    "plan tag": "<plan>%s</plan> I will judge it now.",
     "comment": "<!-- %s -->",
+    "line comment": "// %s",
+    "quoted line": "> %s\n\nThis stands in the text.",
     "paragraph tag": "<p>%s</p>",
+    "tool call": "<tool_call>%s</tool_call>",
+    "draft": "First draft: %s\nI will now look again.",
     "second object": '%s {"errors": [], "rating": 3, "result": "E"}',
     "half an object": '%s\n{"rating": ',
     "declines behind": "%s\n\nI decline to judge this text.",
     "declines before": "I'm sorry, I can't judge this. %s",
     "declines in German": "%s\nIch lehne es ab, das zu bewerten.",
+    "declines in Norwegian": "%s\nJeg avslår å vurdere teksten.",
+    "declines in Hungarian": "%s\nMegtagadom a választ.",
+    "texts missing": "%s\nThe texts are missing.",
     "asks for the text": "Please send me the text. I will answer %s",
+    "question": "Is %s what you want?",
+    "next turn": "%s\n\nUser: the next one\nAssistant:",
+    "system": "System: %s",
+    "stream": "data: %s",
+    "headers": "HTTP/1.1 200 OK\r\n\r\n%s",
+    "log": "Error 503 %s",
+    "tokens": "%s tokens exceeded",
+    "open thinking": "<think>%s",
     "unknown thinking": "<|begin_of_thought|>%s<|end_of_thought|>",
+    "analysis channel": "<|channel|>analysis<|message|>%s<|end|>",
+    "cut fence": "```json\n%s\n``` and ```",
+    "where N": "where N is your answer: %s",
+    "copied": "The prompt tells me to write %s",
+    "random": "Here is a random guess. %s",
 }
 """Words around an answer by which it is none, whatever it says."""
 CLEAN_POISON: dict[str, str] = {
@@ -193,12 +228,28 @@ KINDS: list[Kind] = [
             "refusal field": '{"errors": [], "refusal": "I cannot do that."}',
             "refusal in a comment": '{"errors": [], "comment": "I am unable to judge this."}',
             "errors in a comment": '{"errors": [], "comment": "It leaves out one word, which is wrong."}',
+            "other list": '{"errors": [], "major_errors": [{"span": "die die"}]}',
+            "count that disagrees": '{"errors": [], "error_count": 2}',
+            "poor": '{"errors": [], "quality": "poor"}',
             "has errors": '{"errors": [], "has_errors": true}',
+            "text for a list": '{"errors": "none"}',
+            "number for a list": '{"errors": 0}',
+            "nested": '{"answer": {"errors": []}}',
+            "nested as text": '{"answer": "{\\"errors\\": []}"}',
+            "list without object": "[]",
+            "one without list": json.dumps(ERROR),
+            "hidden key": '{"err\u200bors": []}',
+            "two values": '{"errors": [], "errors": [1]}',
             "cut": ONE[:-2],
+            "unknown severity": listed({"severity": "serious"}),
+            "unknown category": listed({"category": "hallucination"}),
             "two categories": listed({"category": "accuracy/fluency"}),
+            "refusal for a span": listed({"span": "I cannot judge this text"}),
             "marker for a span": listed({"span": "<<source 4f2a"}),
             "loop": listed(*({} for _ in range(40))),
             "endless list": listed(*({"span": f"w{i}"} for i in range(600))),
+            "broken and clean": '{"errors": [],}',
+            "half a character": '{"errors": [], "note": "\\ud800"}',
         },
     ),
     *_rows(
@@ -235,11 +286,17 @@ KINDS: list[Kind] = [
             },
             **{f"value {v}": f'{{"rating": {v}}}' for v in ("[64]", '{"value": 64}', "6 4", "064", "64-70")},
             "other number": '{"rating": 9, "max": 10}',
+            "other scale": '{"rating": 8, "scale": "0-10"}',
+            "out of ten": '{"rating": 8, "reason": "8 out of 10"}',
+            "contradicted": '{"rating": 64, "reason": "My rating: 40"}',
             "nothing to rate": '{"rating": 0, "reason": "No translation was provided."}',
             "zero and prose": '{"rating": 0}\n\nThe text is in another language.',
             "stars": '{"rating": 5} stars',
+            "stars below": '{"rating": 5}\nThese are stars.',
             "number below": RATED + "\n\nIt was 70 before.",
+            "two ratings": '{"rating": 64, "rating": 65}',
             "escaped key": '{"r\\u0061ting": 64}',
+            "no braces": '"rating": 64',
         },
     ),
     *_rows(
@@ -260,15 +317,34 @@ KINDS: list[Kind] = [
             **{
                 v: v
                 for v in (
-                    *("-64", "+64", "64.5", "064", "6 4", "~64", "64?", "64!", "64±3", "101", "sixty", "NaN"),
-                    *("٦٤", "⁶⁴"),
+                    "-64",
+                    "+64",
+                    "64.5",
+                    "064",
+                    "6 4",
+                    "~64",
+                    "64?",
+                    "64!",
+                    "64±3",
+                    "101",
+                    "sixty",
+                    "NaN",
+                    "٦٤",
+                    "⁶⁴",
                 )
             },
             **{
                 v: v
                 for v in (
-                    *("64 points", "6\n4", "64\n65", "Translation 2", "3 errors", "Q: 64", "64-70"),
-                    *("Score: 7", "0.64"),
+                    "64 points",
+                    "6\n4",
+                    "64\n65",
+                    "Translation 2",
+                    "3 errors",
+                    "Q: 64",
+                    "64-70",
+                    "Score: 7",
+                    "0.64",
                 )
             },
             "best and prose": "100\n\nThe translation is perfect.",
@@ -305,7 +381,10 @@ KINDS: list[Kind] = [
                 for v in ('"AB"', '""', "null", '"Ａ"', '"C"', "1", '["A"]')
             },
             "no reasons": '{"analysis": "", "result": "E"}',
+            "placeholder": '{"analysis": "...", "result": "E"}',
             "other winner": '{"analysis": "ok", "result": "A", "winner": "B"}',
+            "other key": '{"analysis": "ok", "winner": "A"}',
+            "two results": '{"analysis": "ok", "result": "A", "result": "B"}',
             "cut": FOR_A[:-1],
         },
     ),
@@ -340,11 +419,19 @@ KINDS: list[Kind] = [
     *_rows(
         *("headings", "refuse", 0.2),
         {
+            "unsure": "{C}Major:\nno-error?\nMinor:\nno-error",
             "denied": "{C}Major:\nnot no-error\nMinor:\nno-error",
+            "empty": "{C}Major:\n\nMinor:\n",
+            "one missing": "{C}Major:\nno-error",
+            "one twice": "{C}Major:\nno-error\nMinor:\nno-error\nMinor:\nno-error",
+            "both": '{C}Major:\nno-error\nfluency/grammar - "die die"\nMinor:\nno-error',
             "nothing quoted": "{C}Major:\nother\nMinor:\nno-error",
+            "cannot tell": "{C}Major:\nI cannot tell\nMinor:\nno-error",
             "sorry": "{C}Major:\nno-error\nMinor:\nI'm sorry, I can't",
             "taken back": '{C}Major:\nno-error\nMinor:\nfluency/grammar - "die die" - not an error',
+            "invented": "{C}Major:\nno-error\nMinor:\nfluency/grammar - das das das",
             "unknown": '{C}Major:\nno-error\nMinor:\nhallucination - "die die"',
+            "glossed": '{C}Major:\nno-error\nMinor:\nfluency/grammar - "die die" (not an error)',
             "glossed with itself": '{C}Major:\nno-error\nMinor:\nfluency/grammar - "die die" -> "die die"',
         },
     ),
