@@ -2,16 +2,10 @@
 
     ADJUDGE_DATA=DIR .venv/bin/python benchmarks/judges.py --model provider/model [--segments 50] [--write]
     ADJUDGE_DATA=DIR .venv/bin/python benchmarks/judges.py --model gold
-    ADJUDGE_DATA=DIR .venv/bin/python benchmarks/judges.py [--segments 50] [--write]
 
-With a model every judge and profile is run, and one table made: what whoever has a model runs and publishes.
-`gold` is a scripted model that knows gold, so that its table says what each judge loses by itself. Runs are
-kept in --out, and the same command goes on with them.
-
-Without --model the embedded rules judge, with every ablation. No language model judges then: `builtin/rules`
-cannot read. That table shows that all methods run end to end, what they ask, and the floor that they start
-from; it says nothing about which method is better. The first segments that gold judged for every system are
-taken.
+Every judge and profile is run on the first segments that gold judged for every system, and one table made:
+what whoever has a model runs and publishes. `gold` is a scripted model that knows gold, so that its table
+says what each judge loses by itself. Runs are kept in --out, and the same command goes on with them.
 """
 
 from __future__ import annotations
@@ -19,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -43,7 +37,6 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.gold_model import knowing  # noqa: E402 (found by the line above)
 from benchmarks.page import find_data, make_parser, show  # noqa: E402 (found by the line above)
 
-TITLE = "Judges on the embedded rules"
 MODEL = "builtin/rules"
 SETS = {
     "wmt23": ("en-de", "human-scores/en-de.mqm.seg.score"),
@@ -54,38 +47,7 @@ SETS = {
 WITHOUT_CRITERIA = [judge for judge in JUDGES if not is_criteria_judge(load_judge(judge))]
 """Judges of what these test sets have; none of their segments has criteria."""
 
-ABLATIONS: Mapping[str, tuple[Mapping[str, str], ...]] = {
-    "ea-prompt": ({"steps": "1"},),
-    "himate": ({"stages": "se"}, {"stages": "se+sr"}, {"agents": "core"}),
-    "m-mad": (
-        {"partition": "no"},
-        {"strategy": "none"},
-        {"final_judge": "no"},
-        *({"strategy": name} for name in ("deliberation", "interactive-review", "consultancy-review")),
-        *({"partition": "no", "strategy": name} for name in ("none", "deliberation")),
-        *({"topic": name} for name in ("category", "entirety")),
-        {"rounds": "1"},
-    ),
-    "rate": ({"without": "compare"}, {"anchors": "frozen"}),
-    "fire": ({"orders": "given"},),
-    "direct-rank": ({"orders": "given"},),
-}
-"""Judge to the settings that take something from it, or change how it comes to its end."""
-
-MEASURES = ("sys_accuracy", "sys_pearson", "seg_acc_eq", "seg_pearson", "seg_kendall_b")
-HEADINGS = ("sys acc", "sys r", "acc_eq", "seg r", "seg τb")
-
-
-COMMAND_OF_MODEL = "`ADJUDGE_DATA=DIR .venv/bin/python benchmarks/judges.py --model {} --segments {}`"
-COMMAND = "`ADJUDGE_DATA=DIR .venv/bin/python benchmarks/judges.py --segments {} --write`"
-WORDS = (
-    "No language model judges here. `builtin/rules` finds what can be checked without reading, and",
-    "answers every role of every method with it: this is the floor under all of them, and no comparison",
-    "of methods. It says the same of a text whoever asks, so that debates and reviews change little.",
-    "`rules` is what it finds, scored without any method. A row with settings differs from the",
-    "recommended profile in these alone. Judges of pairs score by comparisons won. `calls` are those for",
-    "one translation; equal questions are asked once.",
-)
+COMMAND = "`ADJUDGE_DATA=DIR .venv/bin/python benchmarks/judges.py --model {} --segments {}`"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,28 +69,18 @@ def main() -> None:
     """Judge, compare with gold and print."""
     parser = make_parser(__doc__)
     parser.add_argument("--segments", type=int, default=50, help="of each test set")
-    parser.add_argument("--model", help="provider/model, or gold: a scripted model that knows it")
+    parser.add_argument(
+        "--model", required=True, help="provider/model, or gold: a scripted model that knows it"
+    )
     parser.add_argument("--base-url", help="any OpenAI-compatible server, up to /v1")
     parser.add_argument("--judges", help="some of them, by commas")
     parser.add_argument("--out", type=Path, help="folder of the runs; a temporary one if left out")
     wanted = parser.parse_args()
     if (data := find_data()) is None:
         return
-    if wanted.model:
-        with tempfile.TemporaryDirectory() as folder:
-            text = "\n".join(compare_profiles(data, wanted, wanted.out or Path(folder)))
-        show(f"Judges with {wanted.model}", text, write=wanted.write)
-        return
-    lines = [COMMAND.format(wanted.segments), "", *WORDS]
     with tempfile.TemporaryDirectory() as folder:
-        for name, (lp, gold) in SETS.items():
-            texts = prepare(data / name, lp, gold, wanted.segments, Path(folder) / name)
-            lines += ["", *tables(texts)]
-    text = "\n".join(lines)
-    show(TITLE, text, write=wanted.write)
-
-
-# Every judge and profile with one model.
+        text = "\n".join(compare_profiles(data, wanted, wanted.out or Path(folder)))
+    show(f"Judges with {wanted.model}", text, write=wanted.write)
 
 
 COLUMNS = [
@@ -145,7 +97,7 @@ SHARES = (
 def compare_profiles(data: Path, wanted: argparse.Namespace, folder: Path) -> Iterator[str]:
     """One table for each test set, a row for each judge and profile."""
     judges = wanted.judges.split(",") if wanted.judges else [*WITHOUT_CRITERIA]
-    yield COMMAND_OF_MODEL.format(wanted.model, wanted.segments)
+    yield COMMAND.format(wanted.model, wanted.segments)
     yield ""
     yield from SHARES
     folder.mkdir(parents=True, exist_ok=True)
@@ -258,9 +210,6 @@ def agreement_with(texts: Texts, run: Run, rated: Judgements | None, judge: str)
     return [*shown, *[""] * (5 - len(shown))]
 
 
-# The embedded rules, with every ablation.
-
-
 def prepare(source: Path, lp: str, gold: str, segments: int, folder: Path) -> Texts:
     """Write the first segments that gold judged for every system that is no reference."""
     whole = load(source, lp)
@@ -275,51 +224,6 @@ def prepare(source: Path, lp: str, gold: str, segments: int, folder: Path) -> Te
     return Texts(
         name=f"{source.name} {lp}", test_set=part, path=folder / "test_set.jsonl", gold=folder / "gold.jsonl"
     )
-
-
-def tables(texts: Texts) -> Iterator[str]:
-    """One row for each judge and ablation."""
-    runs = dict(judge_all(texts))
-    found = adjudge.meta(
-        texts.path,
-        texts.test_set.lps[0],
-        gold=[f"gold={texts.gold}"],
-        scores={name: texts.path.parent / name for name in runs},
-        measures=MEASURES,
-    )
-    rows = []
-    for metric in found.metrics:
-        info = runs[metric.name].info
-        values = [metric.results[name].value for name in MEASURES]
-        calls = (info.calls.get("asked", 0) + info.calls.get("from_store", 0)) / texts.translations
-        rows.append(
-            [
-                metric.name,
-                f"{calls:.2f}" if info.kind == "judge" else "",
-                str(info.counts["failed"]),
-                *("" if value is None else f"{value:.3f}" for value in values),
-            ]
-        )
-    order = list(runs)
-    rows.sort(key=lambda row: order.index(row[0]))
-    n, systems = len(texts.test_set), len(texts.test_set.systems)
-    chance = found.metrics[0].results["seg_acc_eq"].chance
-    known = f"acc_eq of knowing nothing is {chance:.3f}"
-    yield f"{texts.name}, version {VERSION}: {n} segments, {systems} systems; {known}."
-    yield ""
-    columns = ["judge", ">calls", ">failed", *(f">{heading}" for heading in HEADINGS)]
-    yield render_table(Table(columns=columns, rows=rows), "markdown").strip()
-
-
-def judge_all(texts: Texts) -> Iterator[tuple[str, Run]]:
-    """Run the rules alone, then every judge and its ablations."""
-    yield "rules", adjudge.run("rules", texts.test_set, out=texts.path.parent / "rules")
-    for judge in WITHOUT_CRITERIA:
-        for settings in ({}, *ABLATIONS.get(judge, ())):
-            name = " ".join([judge, *(f"{key}={value}" for key, value in settings.items())])
-            print(f"{texts.name}: {name}", file=sys.stderr)
-            out = texts.path.parent / name
-            yield name, adjudge.run(judge, texts.test_set, out=out, model=MODEL, settings=settings)
 
 
 if __name__ == "__main__":
