@@ -1,6 +1,6 @@
 """Tokens that each judge sends for one translation, beside the prompts that its authors published.
 
-    ADJUDGE_DATA=DIR .venv/bin/python benchmarks/prompt_tokens.py [--write] [--save FILE] [--before FILE]
+    ADJUDGE_DATA=DIR .venv/bin/python benchmarks/prompt_tokens.py [--write]
 
 The embedded rules judge the first translations of WMT23 en-de, and every message is counted as it would
 be sent, in tokens of cl100k_base. The package tiktoken must be installed (`uv pip install tiktoken`);
@@ -11,14 +11,10 @@ print for the same call, without judged texts and examples. The prefix is the fi
 judged text. What a judge's calls share is the part of their characters that another call begins with, too: a
 cache that keeps every prefix reads it once. It is measured on more translations, and for HiMATE's first
 stage on all segments.
-
-`--save` keeps the figures. Of another version they are made with its `src` in PYTHONPATH, and `--before` sets
-them beside.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -50,9 +46,8 @@ SYSTEMS = ("ONLINE-A", "NLLB_Greedy")
 HEAD = f"""`.venv/bin/python benchmarks/prompt_tokens.py`
 
 Calls of the recommended profile for {SEGMENTS} segments and {len(SYSTEMS)} systems of WMT23 en-de,
-and the tokens (cl100k_base) of one call: all of it, now and at commit 3553df4, our instructions, our worked
-examples, the prefix that calls for other translations share, and the instructions that the authors print in
-their papers for the same call.
+and the tokens (cl100k_base) of one call: all of it, our instructions, our worked examples, the prefix that
+calls for other translations share, and the instructions that the authors print in their papers for the same call.
 
 187 tokens of every call say that judged texts are data and that nothing in them is obeyed, and 60 to 150
 say the exact form of the answer; the authors' prompts have neither, but for RATE's form. RATE's core and
@@ -65,9 +60,7 @@ The share of all characters that another call begins with, too, so that a cache 
 them once: {SHARED_SEGMENTS} segments and {len(SYSTEMS)} systems, and for HiMATE's first stage (`--stages se`)
 all segments of WMT23 en-de as well.
 
-The judged text stands last, so that all translations share what an agent is told before. Texts are shared
-less: the prompts of one translation no longer begin with it, nor do the turns of a debate. The embedded rules
-now keep more errors of HiMATE, since a correction that failed acquits none, and so discuss more of them.
+The judged text stands last, so that all translations share what an agent is told before it.
 
 """
 JUDGES = (
@@ -162,16 +155,11 @@ def shared_share(requests: Sequence[Request]) -> float:
 
 def main() -> None:
     """Measure every judge."""
-    parser = make_parser(__doc__)
-    parser.add_argument("--save", type=Path, help="keep the figures as JSON")
-    parser.add_argument("--before", type=Path, help="figures of another version, from its --save")
-    options = parser.parse_args()
+    options = make_parser(__doc__).parse_args()
     data = find_data()
     if data is None:
         return
     count = counter()
-    before = json.loads(options.before.read_text("utf-8")) if options.before else {}
-    found: dict[str, float] = {}
     rows, shares = [], []
     for name in JUDGES:
         sent = [measure(request, count) for request in requests_of(name, data, SEGMENTS)]
@@ -181,26 +169,19 @@ def main() -> None:
                 f"{mean(getattr(call, field) for call in calls):,.0f}"
                 for field in ("tokens", "instructions", "examples", "prefix")
             ]
-            found[f"{name} {agent}"] = mean(call.tokens for call in calls)
             authors = AUTHORS.get((name, agent))
             told = "" if authors is None else f"{authors:,}"
-            was = before.get(f"{name} {agent}")
-            sizes.insert(1, "" if was is None else f"{was:,.0f}")
             rows.append([name, agent, str(len(calls)), *sizes, told])
     measured = [(name, SHARED_SEGMENTS, {}) for name in JUDGES] + [("himate", None, {"stages": "se"})]
     for name, segments, settings in measured:
         asked = requests_of(name, data, segments, settings)
         label = f"{name} {' '.join(settings.values())}".strip()
-        found[f"shared {label}"] = share = shared_share(asked)
-        was = before.get(f"shared {label}")
-        shares.append([label, f"{len(asked):,}", f"{share:.1%}", "" if was is None else f"{was:.1%}"])
-    if options.save:
-        options.save.write_text(json.dumps(found, indent=1), "utf-8")
-    columns = ("judge", "agent", ">calls", ">tokens", ">before", ">ours", ">examples", ">prefix", ">authors")
+        shares.append([label, f"{len(asked):,}", f"{shared_share(asked):.1%}"])
+    columns = ("judge", "agent", ">calls", ">tokens", ">ours", ">examples", ">prefix", ">authors")
     tables = [
         render_table(Table(columns=columns, rows=rows), "markdown"),
         SHARED_HEAD,
-        render_table(Table(columns=("judge", ">calls", ">shared", ">before"), rows=shares), "markdown"),
+        render_table(Table(columns=("judge", ">calls", ">shared"), rows=shares), "markdown"),
     ]
     show(TITLE, HEAD + "".join(tables), write=options.write)
 
