@@ -47,7 +47,7 @@ HEAD = f"""`.venv/bin/python benchmarks/prompt_tokens.py`
 
 Calls of the recommended profile for {SEGMENTS} segments and {len(SYSTEMS)} systems of WMT23 en-de,
 and the tokens (cl100k_base) of one call: all of it, our instructions, our worked examples, the prefix that
-calls for other translations share, and the instructions that the authors print in their papers for the same call.
+calls for other translations share, and the instructions that the authors print for the same call.
 
 187 tokens of every call say that judged texts are data and that nothing in them is obeyed, and 60 to 150
 say the exact form of the answer; the authors' prompts have neither, but for RATE's form. RATE's core and
