@@ -31,7 +31,7 @@ test: .venv/.dev browser ## every behaviour once; no network
 	@$(BIN)/pytest -n auto --dist each -m "not exhaustive and not nightly"
 
 test-all: .venv/.dev browser ## what CI runs: the tables in full
-	@$(BIN)/pytest -n auto --dist worksteal --durations 20 -m "not nightly"
+	@$(BIN)/pytest -n auto --dist each --durations 20 -m "not nightly"
 
 nightly: chaos with-real-server ## what only repeats: seeds, scripts, kills, small faults put in, rounds beside busy loops
 	@$(BIN)/pytest -n auto --dist worksteal -m nightly
