@@ -67,6 +67,13 @@ class Frozen:
             (HERE / f"{group}.json").write_text(text, "utf-8", newline="")
 
 
+@pytest.fixture(autouse=True)
+def _ours_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge that a contributor has installed is none of what is frozen."""
+    for module in ("core.judge", "runs.units"):
+        monkeypatch.setattr(f"adjudge.{module}.entry_points", lambda group: ())  # noqa: ARG005
+
+
 @pytest.fixture(scope="session")
 def frozen(request: pytest.FixtureRequest) -> Iterator[Frozen]:
     """What must not move; with `--freeze`, what is found is written when all is done."""
