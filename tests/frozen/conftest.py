@@ -71,7 +71,7 @@ class Frozen:
 def _ours_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge that a contributor has installed is none of what is frozen."""
     for module in ("core.judge", "runs.units"):
-        monkeypatch.setattr(f"adjudge.{module}.entry_points", lambda group: ())  # noqa: ARG005
+        monkeypatch.setattr(f"adjudge.{module}.entry_points", lambda group: ())
 
 
 @pytest.fixture(scope="session")
