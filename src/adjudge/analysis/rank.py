@@ -96,7 +96,7 @@ class RankedSystem:
     system: str
     # mean over the common segments; points of its comparisons, won or expected; None where nothing was judged
     score: float | None
-    interval: Interval | None  # 95 % bootstrap interval of the score
+    interval: Interval | None  # 95 % interval of the score; a note says of which kind
     # counted from 1, best first; None where nothing was judged. Two systems of one cluster may differ
     # significantly: a cluster is no statement of equality.
     cluster: int | None
