@@ -76,10 +76,7 @@ class UsageError(AdjudgeError):
 
 
 class SettingError(UsageError):
-    """A judge or a metric has no such setting.
-
-    `what`: kind and name, such as `judge 'ea-prompt'`.
-    """
+    """A judge or a metric has no such setting. `what`: kind and name, such as `judge 'ea-prompt'`."""
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         super().__init__(f"{what} has no setting {name!r}; it has {', '.join(known) or 'none'}")
@@ -88,10 +85,7 @@ class SettingError(UsageError):
 
 
 class DataError(AdjudgeError):
-    """A file or a record is not what it should be.
-
-    `line`: its line, counted from 1.
-    """
+    """A file or a record is not what it should be. `line`: its line, counted from 1."""
 
     def __init__(self, message: str, *, path: object = None, line: int | None = None) -> None:
         super().__init__(message)

@@ -468,7 +468,7 @@ def test_a_mean_of_several_values_is_tested_by_the_mean_of_their_swaps() -> None
     gold = rng.normal(size=(4, 30))
     metrics = np.stack([gold + noise * rng.normal(size=gold.shape) for noise in (0.5, 0.7, 2.0)])
     swapping = partial(swapped_correlations, statistic="pearson", average="none")
-    one, other = (metric_differences(gold, metrics, swapping, (400, (7, n))) for n in (0, 1))
+    one, other = (metric_differences(gold, metrics, swapping, 400, (7, n)) for n in (0, 1))
     r = [np.corrcoef(gold.ravel(), metric.ravel())[0, 1] for metric in metrics]
     assert one.observed[0, 1] == pytest.approx(r[0] - r[1])
     assert np.allclose(one.drawn, -one.drawn.swapaxes(1, 2))
@@ -488,7 +488,7 @@ def test_a_pooled_accuracy_is_that_of_all_pairs_of_systems() -> None:
     golds = [rng.normal(size=n) for n in (7, 13)]
     metrics = [np.stack([g + s * rng.normal(size=g.size) for s in (0.2, 1.5)]) for g in golds]
     metrics = [metrics[0] + 3, metrics[1] - 3]  # a metric whose scores are others in another language pair
-    found = pooled_differences(golds, metrics, (500, (1,)))
+    found = pooled_differences(golds, metrics, 500, (1,))
     rights = [
         sum(
             (gold[a] > gold[b]) == (metric[k][a] > metric[k][b])
@@ -506,10 +506,10 @@ def test_acc_eq_has_the_same_differences_as_its_values() -> None:
     rng = np.random.default_rng(9)
     gold = rng.integers(0, 5, size=(5, 12)).astype(float)
     metrics = np.stack([gold + noise * rng.normal(size=gold.shape) for noise in (0.3, 1.0)])
-    found = swapped_differences("seg_acc_eq", gold, metrics, (2000, 0), {"average": "item"})
+    found = swapped_differences("seg_acc_eq", gold, metrics, {"average": "item"}, resamples=2000, seed=0)
     values = [acc_eq(gold, metric, "item").value or 0.0 for metric in metrics]
     assert found.observed[0, 1] == pytest.approx(values[0] - values[1])
     p = metric_p_values("seg_acc_eq", gold, metrics, options={"average": "item"})
     assert joint_p_values([(1.0, found)])[0, 1] == pytest.approx(p[0, 1], abs=0.03)
     with pytest.raises(UsageError, match="no test that swaps scores"):
-        swapped_differences("seg_kendall_b", gold, metrics, (10, 0), {})
+        swapped_differences("seg_kendall_b", gold, metrics, {}, resamples=10, seed=0)

@@ -510,10 +510,7 @@ def tables_as_scores(name: str, tables: Iterable[ScoreTable], frame: Frame, refe
 
 
 def foreign_note(names: str, systems: Iterable[str], texts: str) -> str:
-    """Say which systems the test set does not have.
-
-    `systems`: at least one.
-    """
+    """Say which systems the test set does not have. `systems`: at least one."""
     what = ", ".join(systems)
     return f"Systems that {texts} does not have, scored by {names}, are left out: {what}."
 

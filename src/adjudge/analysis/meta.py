@@ -280,8 +280,8 @@ def _differences(
         weight = statistic.weight / (high - low)
         if statistic.pooled:
             metrics = [np.stack([metric.systems for metric in one.metrics]) for one in sides]
-            drawing = settings.resamples, (settings.seed, number)
-            pooled = pooled_differences([one.gold.systems for one in sides], metrics, drawing)
+            golds, seed = [one.gold.systems for one in sides], (settings.seed, number)
+            pooled = pooled_differences(golds, metrics, settings.resamples, seed)
             found.append((weight * len(sides), pooled))
         else:
             found += [(weight, one.differences(statistic, (number, n))) for n, one in enumerate(sides)]
@@ -451,9 +451,9 @@ class Compared:
 
         `place`: numbers of their own for the seed, so that no two statistics share their draws.
         """
-        name, drawing = statistic.measure, (self.settings.resamples, (self.settings.seed, *place))
+        name, resamples, seed = statistic.measure, self.settings.resamples, (self.settings.seed, *place)
         options = self._options(name, statistic.average)
-        return swapped_differences(name, *self._sides(name), drawing, options)
+        return swapped_differences(name, *self._sides(name), options, resamples=resamples, seed=seed)
 
     def _sides(self, name: str) -> tuple[Floats, Floats]:
         """Gold and all metrics: one score a system, or systems by segments, as the measure takes."""

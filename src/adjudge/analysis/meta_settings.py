@@ -489,10 +489,7 @@ def named_gold(name: str, word: str = "gold") -> str:
 def measure(
     name: str, gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, average: Average | None = None
 ) -> Result:
-    """Apply one measure.
-
-    `gold`: systems by segments.
-    """
+    """Apply one measure. `gold`: systems by segments."""
     found, options = MEASURES[name], arguments(name, gold, metric, settings, average)
     of_systems = found.takes == "systems"
     sides = [each.systems if of_systems else each.segments for each in (gold, metric)]
@@ -536,10 +533,7 @@ def annotated_only(gold: ScoreSet, metric: ScoreSet) -> tuple[ScoreSet, ScoreSet
 def task_statistics(
     task: Task, gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, known: Mapping[str, Result]
 ) -> tuple[Result, ...]:
-    """Value of each statistic of a task.
-
-    `gold`: systems by segments.
-    """
+    """Value of each statistic of a task. `gold`: systems by segments."""
     found = []
     for statistic in task.statistics:
         own = MEASURES[statistic.measure].average

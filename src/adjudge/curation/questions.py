@@ -61,10 +61,7 @@ class Question(ABC, Generic[T]):
 
     @abstractmethod
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[T | AnswerError]:
-        """Ask.
-
-        For each of the subject's systems, in their order, the value or why there is none.
-        """
+        """Ask. For each of the subject's systems, in their order, the value or why there is none."""
         ...
 
     @property

@@ -265,10 +265,7 @@ class _Errors:
 
     @classmethod
     def of(cls, gold: Floats, choices: Sequence[Sequence[int]]) -> _Errors:
-        """Of each choice.
-
-        `gold`: systems by segments, without gaps.
-        """
+        """Of each choice. `gold`: systems by segments, without gaps."""
         whole = gold.mean(axis=1)
         means = np.array([gold[:, chosen].mean(axis=1) for chosen in choices])
         first, second = np.array(list(combinations(range(len(gold)), 2))).T

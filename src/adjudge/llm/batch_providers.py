@@ -93,10 +93,7 @@ class BatchWire(Wire):
         )
 
     async def download(self, url: str, file: Path, most: int) -> None:
-        """Fetch a file, whole or not at all; keys in it are taken out.
-
-        `most`: bytes that it may have.
-        """
+        """Fetch a file, whole or not at all; keys in it are taken out. `most`: bytes that it may have."""
         ours, place = urlsplit(self.endpoint.url), urlsplit(url)
         if (place.scheme, place.netloc) != (ours.scheme, ours.netloc):
             raise ModelError(

@@ -128,10 +128,7 @@ def retried(reason: FailureReason, detail: str, status: int | None = None, **mor
 
 
 def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
-    """Class of a fault.
-
-    `wait`: seconds of its Retry-After header.
-    """
+    """Class of a fault. `wait`: seconds of its Retry-After header."""
     shown = " ".join(message.split())[:_LONGEST_MESSAGE]
     consequence, reason = _class_of(status, message, asks_to_wait=wait is not None)
     is_retried = consequence == "retry"
@@ -265,10 +262,7 @@ class Patience:
 
 
 class Tries:
-    """The tries of one call.
-
-    `deadline`: seconds in which a server that is away must come back.
-    """
+    """The tries of one call. `deadline`: seconds in which a server that is away must come back."""
 
     def __init__(self, patience: Patience, deadline: float) -> None:
         self._patience = patience

@@ -176,10 +176,7 @@ class Load:
 
 
 class Limiter:
-    """See the module.
-
-    `clock`: seconds, never going back.
-    """
+    """See the module. `clock`: seconds, never going back."""
 
     def __init__(self, patience: Patience, clock: Callable[[], float]) -> None:
         self.places, self._numbers = count(), count()

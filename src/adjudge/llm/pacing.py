@@ -311,10 +311,7 @@ class Sizes:
         self._reply: float | None = None
 
     def guess(self, size: int, max_tokens: int) -> float:
-        """Tokens of a call.
-
-        `size`: bytes of its body.
-        """
+        """Tokens of a call. `size`: bytes of its body."""
         reply = max_tokens if self._reply is None else min(self._reply, max_tokens)
         return size * self._per_byte + reply
 

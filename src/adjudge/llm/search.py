@@ -150,10 +150,7 @@ class _Patient:
 def open_search(
     name: str, *, key_env: str | None = None, timeout: float = 30.0, needs_key: bool = True
 ) -> OpenModel | None:
-    """Open a search engine; None for `none`.
-
-    `timeout`: seconds for one attempt.
-    """
+    """Open a search engine; None for `none`. `timeout`: seconds for one attempt."""
     kind, _, place = name.partition(":")
     if kind in {"http", "https"}:
         kind, address = "http", name if place.startswith("//") else place

@@ -223,10 +223,7 @@ class _Questions:
 
 
 class Beginnings:
-    """Judgements as far as the store has answers.
-
-    `experience`: of the tokens of these models.
-    """
+    """Judgements as far as the store has answers. `experience`: of the tokens of these models."""
 
     def __init__(self, job: Job, models: Models, reader: CallReader | None, experience: Experience) -> None:
         self.begun = self.stored = 0

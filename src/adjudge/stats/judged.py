@@ -199,10 +199,7 @@ class PairCounts:
 
 
 def pair_counts(scores: Judged, epsilon: float = 0.0) -> PairCounts:
-    """Count the pairs of every group.
-
-    `scores`: members by groups.
-    """
+    """Count the pairs of every group. `scores`: members by groups."""
     return shared("pair_counts", (scores.gold, scores.metric), epsilon, lambda: _pair_counts(scores, epsilon))
 
 

@@ -128,18 +128,18 @@ class Differences(NamedTuple):
 
 
 def metric_differences(
-    gold: Floats, metrics: Floats, swapping: Callable[[Compared], Swapping], drawing: tuple[int, Seed]
+    gold: Floats, metrics: Floats, swapping: Callable[[Compared], Swapping], resamples: int, seed: Seed
 ) -> Differences:
     """Differences of every pair of metrics, and those after random swaps, for tests of several measures.
 
     `gold`: of any shape. `metrics`: metrics by that shape.
     """
-    drawn = np.zeros((drawing[0], len(metrics), len(metrics)))
+    drawn = np.zeros((resamples, len(metrics), len(metrics)))
 
     def swapped(compared: Compared) -> tuple[Floats, Floats]:
         found = swapping(compared)
         first, second = compared.used[compared.pairs].T
-        blocks = found.blocks(random_signs(found.units, *drawing))
+        blocks = found.blocks(random_signs(found.units, resamples, seed))
         drawn[:, first, second] = np.nan_to_num(np.concatenate([*blocks]))
         drawn[:, second, first] = -drawn[:, first, second]
         return found.observed, -found.observed
@@ -150,7 +150,7 @@ def metric_differences(
 
 
 def pooled_differences(
-    golds: Sequence[Floats], metrics: Sequence[Floats], drawing: tuple[int, tuple[int, ...]]
+    golds: Sequence[Floats], metrics: Sequence[Floats], resamples: int, seed: tuple[int, ...]
 ) -> Differences:
     """Differences of the pairwise accuracy over the pairs of systems of several language pairs together.
 
@@ -166,7 +166,7 @@ def pooled_differences(
     pairs = np.array([size * (size - 1) / 2 for size in sizes])
     swapping = partial(swapped_orders, statistic="accuracy", is_standard=True)
     parts = [
-        metric_differences(gold[k], part, swapping, (drawing[0], (*drawing[1], place)))
+        metric_differences(gold[k], part, swapping, resamples, (*seed, place))
         for place, (gold, k, part) in enumerate(
             zip(golds, known, np.split(every, np.cumsum(sizes)[:-1], axis=1), strict=True)
         )
@@ -462,7 +462,7 @@ def accuracy_p_values(
         if len(sizes) == 1:
             return _sign_test(a[0], b[0]), _sign_test(b[0], a[0])
         weights = 1 / sizes
-        observed, sums = weights @ (a - b), _drawn_sums(sizes, a, b, (resamples, seed))
+        observed, sums = weights @ (a - b), _drawn_sums(sizes, a, b, resamples, seed)
         slack = ROUNDING * np.maximum(weights @ (a + b), 1)
         above, below = (sums >= observed - slack).sum(axis=0), (sums <= observed + slack).sum(axis=0)
         return (above + 1) / (len(sums) + 1), (below + 1) / (len(sums) + 1)
@@ -471,21 +471,21 @@ def accuracy_p_values(
 
 
 def accuracy_differences(
-    gold: Floats, metrics: Floats, epsilons: Sequence[float], average: Average, drawing: tuple[int, Seed]
+    gold: Floats, metrics: Floats, epsilons: Sequence[float], average: Average, resamples: int, seed: Seed
 ) -> Differences:
     """Differences of acc_eq of every pair of metrics, and those after decisions were swapped at random.
 
     `gold`: systems by segments. `metrics`: metrics by systems by segments.
     """
     every = np.asarray(epsilons, dtype=np.float64)
-    drawn = np.zeros((drawing[0], len(metrics), len(metrics)))
+    drawn = np.zeros((resamples, len(metrics), len(metrics)))
 
     def swapped(compared: Compared) -> tuple[Floats, Floats]:
         sizes, groups, a, b = _disputed(compared, every, average)
         if not groups:
             return np.full(len(compared.pairs), np.nan), np.full(len(compared.pairs), np.nan)
         first, second = compared.used[compared.pairs].T
-        drawn[:, first, second] = _drawn_sums(sizes, a, b, drawing) / groups
+        drawn[:, first, second] = _drawn_sums(sizes, a, b, resamples, seed) / groups
         drawn[:, second, first] = -drawn[:, first, second]
         observed = (1 / sizes) @ (a - b) / groups
         return observed, -observed
@@ -537,13 +537,13 @@ def _sign_test(a: Floats, b: Floats) -> Floats:
     return np.asarray(binom.sf(a - 1, a + b, 0.5), dtype=np.float64)
 
 
-def _drawn_sums(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, Seed]) -> Floats:
+def _drawn_sums(sizes: Floats, a: Floats, b: Floats, resamples: int, seed: Seed) -> Floats:
     """Draws by pairs: sums over groups, where each disputed decision falls to either metric."""
-    rng = np.random.default_rng(drawing[1])
+    rng = np.random.default_rng(seed)
     number = (a + b).astype(np.int64)
-    sums = np.zeros((drawing[0], a.shape[1]))
+    sums = np.zeros((resamples, a.shape[1]))
     for weight, n in zip(1 / sizes, number, strict=True):
-        sums += weight * (2 * rng.binomial(n, 0.5, size=(drawing[0], len(n))) - n)
+        sums += weight * (2 * rng.binomial(n, 0.5, size=(resamples, len(n))) - n)
     return sums
 
 

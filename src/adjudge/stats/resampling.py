@@ -468,7 +468,7 @@ def metric_p_values(
 
 
 def swapped_differences(
-    measure: str, gold: Floats, metrics: Floats, drawing: tuple[int, Seed], options: Mapping[str, Any]
+    measure: str, gold: Floats, metrics: Floats, options: Mapping[str, Any], *, resamples: int, seed: Seed
 ) -> Differences:
     """Differences of a measure between metrics, and those after swaps, for the test of a mean of measures.
 
@@ -479,7 +479,7 @@ def swapped_differences(
     if measure in _CALIBRATED:
         epsilons = [acc_eq(gold, metric, average, **chosen).epsilon for metric in metrics]
         known = [np.nan if epsilon is None else epsilon for epsilon in epsilons]
-        return accuracy_differences(gold, metrics, known, average, drawing)
+        return accuracy_differences(gold, metrics, known, average, resamples, seed)
     swapping: Callable[[Compared], Swapping]
     if measure == "spa":
         swapping = swapped_soft
@@ -492,4 +492,4 @@ def swapped_differences(
     if MEASURES[measure].takes == "systems" and measure in _CORRELATIONS:
         gold, metrics = gold[:, None], metrics[:, :, None]
         swapping = partial(swapped_correlations, statistic=_CORRELATIONS[measure], average="none")
-    return metric_differences(gold, metrics, swapping, drawing)
+    return metric_differences(gold, metrics, swapping, resamples, seed)

@@ -118,10 +118,7 @@ _NO_COUNTS: Final[Mapping[Severity, int]] = {}
 
 
 def write_records(path: Path | str, records: Iterable[Record], texts: Iterable[Segment] = ()) -> None:
-    """Write one record a line; the file appears whole or not at all.
-
-    `records`: in order.
-    """
+    """Write one record a line; the file appears whole or not at all. `records`: in order."""
     write_bytes(Path(path), map(record_to_line, with_digests(records, texts)))
 
 
