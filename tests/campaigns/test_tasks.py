@@ -253,6 +253,18 @@ def test_what_a_system_did_not_translate_is_left_out(hole: dict[str, str]) -> No
     assert [[shown["system"] for shown in item.translations] for item in several.items] == [["A", "B"], ["B"]]
 
 
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [("Be brief.", "Be brief."), (" \u3000\n", None), ("", None), (7, None)],
+)
+def test_an_instruction_is_shown_unless_it_is_blank(told: object, shown: str | None) -> None:
+    segment = Segment(
+        segment="1", lp="en-de", source="Hi.", translations={"A": "Hallo."}, meta={"instruction": told}
+    )
+    (task,) = make_tasks(TestSet(name="told", segments=(segment,)), "one")
+    assert task.items[0].translations[0].get("instruction") == shown
+
+
 def test_a_segment_without_a_document_stands_alone() -> None:
     loose = made_of(("", "1", {"A": "a"}), ("", "2", {"A": "b"}))
     assert shape(make_tasks(loose, "one")) == [("", "A", "1"), ("", "A", "2")]

@@ -67,14 +67,16 @@ def serving(connections: Connections) -> Iterator[Callable[[], socket.socket]]:
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         address = listening.getsockname()
-        with contextlib.ExitStack() as opened:
+        try:
+            with contextlib.ExitStack() as opened:
 
-            def connect() -> socket.socket:
-                return opened.enter_context(socket.create_connection(address, timeout=30))
+                def connect() -> socket.socket:
+                    return opened.enter_context(socket.create_connection(address, timeout=30))
 
-            yield connect
-        server.should_exit = True
-        thread.join(30)
+                yield connect
+        finally:
+            server.should_exit = True
+            thread.join(30)
         assert not thread.is_alive()
 
 
@@ -210,6 +212,14 @@ def test_many_unfinished_requests_of_one_address_stop_nobody() -> None:
             connect().sendall(b"GET / HTTP/1.1\r\n")
         assert answer(connect()).endswith(b"good")
         assert len(connections) == 20
+
+
+def test_an_answered_connection_that_waits_makes_room_for_another() -> None:
+    with serving(Connections(most=1, patience=LONG)) as connect:
+        first = connect()
+        assert answer(first).endswith(b"good")
+        assert answer(connect()).endswith(b"good")
+        assert rest(first) == b""
 
 
 def test_an_address_that_is_a_proxys_may_have_more() -> None:

@@ -2,6 +2,7 @@
 
 import gc
 import http.client
+import os
 import re
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import weakref
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +30,8 @@ from adjudge.reports.html import Drawer
 from adjudge.reports.page import Page, PageSettings, make_page
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import RECORDS, write_run_info
-from adjudge.web.viewer import create_follower, create_viewer
+from adjudge.web.app import listen
+from adjudge.web.viewer import create_follower, create_viewer, serve_viewer
 from tests.analysis.judged import write_run
 from tests.reports.samples import failure, judge_all, make_run, preferences, small_test_set
 from tests.web.client import Client
@@ -273,6 +276,25 @@ def test_what_is_not_there_is_said(client: Client, target: str) -> None:
 def test_it_keeps_no_page_in_memory(served: Served) -> None:
     gc.collect()
     assert served.page() is None
+
+
+def test_it_is_served_over_http_until_it_is_told_to_end(served: Served) -> None:
+    with listen("127.0.0.1", 0) as listening, ThreadPoolExecutor(1) as beside:
+
+        def ask() -> tuple[int, str | None, bytes]:
+            address, port = listening.getsockname()
+            with closing(http.client.HTTPConnection(address, port, timeout=60)) as connection:
+                connection.request("GET", "/")
+                response = connection.getresponse()
+                found = response.status, response.headers["server"], response.read()
+            os.kill(os.getpid(), signal.SIGTERM)
+            return found
+
+        asked = beside.submit(ask)
+        serve_viewer(served.app, listening)
+        status, server, page = asked.result()
+    assert (status, server) == (200, None)
+    assert b"adjudge serve run" in page
 
 
 # The command...
