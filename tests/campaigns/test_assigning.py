@@ -31,7 +31,6 @@ from tests.campaigns.work import (
     answer_all,
     change,
     do_one,
-    expire,
     items,
     person,
     statements_of,
@@ -107,16 +106,6 @@ def test_a_task_that_nobody_works_on_goes_to_somebody_else_and_its_answers_stay(
         finish(campaign, one, given.id, NOW + 602)
     view = task_view(campaign, one, given.id)
     assert view.items[0].state.translations[0].rating == 3
-
-
-def test_a_person_takes_up_again_what_is_still_free(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("esa", 2, assignment="pool", lease_minutes=10)
-    who = person(campaign)
-    given = take(campaign, who, NOW)
-    assert expire(campaign, NOW + 601) == 2, "the task, and what else was dealt"
-    again = assign_next(campaign, who, NOW + 700)
-    assert again == replace(given, leased_until=NOW + 1300)
-    assert expire(campaign, NOW + 1200) == 0
 
 
 def test_revoking_a_person_frees_their_task_and_ends_their_work(make_campaign_anywhere: MakeCampaign) -> None:
@@ -204,12 +193,6 @@ def test_a_check_comes_before_its_original_only_where_that_is_asked_for(make_cam
             copies = connection.execute(select(task.c.id, task.c.copy_of).where(task.c.kind == "check")).all()
         done = [given.task for given in work_off(campaign, person(campaign), NOW)]
         assert any(done.index(copy) < done.index(original) for copy, original in copies) == is_asked
-
-
-def test_a_check_of_a_document_that_somebody_else_did_is_never_given(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("esa", 2, assignment="pool", checks=0.4)
-    work_off(campaign, person(campaign, 0), NOW)
-    assert work_off(campaign, person(campaign, 1), NOW) == []
 
 
 def test_all_systems_of_a_document_go_to_the_same_people(make_campaign: MakeCampaign) -> None:

@@ -472,21 +472,18 @@ def test_only_the_owner_reads_links(make_campaign: MakeCampaign) -> None:
     assert [line.rpartition(",")[2] for line in file.read_text().split()[1:]] == [link.path for link in links]
 
 
-def test_campaign_json_is_for_people(make_campaign: MakeCampaign) -> None:
+def test_a_damaged_campaign_json_is_said(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign()
-    said = json.loads((campaign.folder / "campaign.json").read_text())
+    path = campaign.folder / "campaign.json"
+    said = json.loads(path.read_text())
     assert said == {"name": "campaign-0", "protocol": "esa", "database": "campaign.sqlite", "version": 1}
+    for text in (b"", b"[]", b"{}", b'{"version": 2}', b'{"version": 1}', b"\xff"):
+        path.write_bytes(text)
+        with pytest.raises(DataError, match=r"campaign\.json"):
+            open_campaign(campaign.folder)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2}', '{"version": 1}', "\xff"])
-def test_a_damaged_campaign_json_is_said(make_campaign: MakeCampaign, text: str) -> None:
-    campaign, _ = make_campaign()
-    (campaign.folder / "campaign.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(DataError, match=r"campaign\.json"):
-        open_campaign(campaign.folder)
-
-
-def test_a_missing_store_is_said_and_not_made(make_campaign: MakeCampaign) -> None:
+def test_a_store_that_is_missing_or_none_is_said_and_not_made(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign()
     campaign.database.close()
     for file in campaign.folder.glob("campaign.sqlite*"):
@@ -494,13 +491,6 @@ def test_a_missing_store_is_said_and_not_made(make_campaign: MakeCampaign) -> No
     with pytest.raises(DataError, match="store of the campaign is missing"):
         open_campaign(campaign.folder)
     assert not (campaign.folder / "campaign.sqlite").exists()
-
-
-def test_a_store_that_is_none_is_said(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign()
-    campaign.database.close()
-    for file in campaign.folder.glob("campaign.sqlite-*"):
-        file.unlink()
     (campaign.folder / "campaign.sqlite").write_text("no database " * 1000)
     with pytest.raises(AdjudgeError, match="not a database"):
         open_campaign(campaign.folder)

@@ -310,14 +310,6 @@ def test_half_an_item_is_not_an_item(make_campaign: MakeCampaign) -> None:
     assert (find_progress(campaign, NOW).items_done, of(campaign, only.name).left) == (0, 12)
 
 
-def test_what_is_left_of_a_batch_is_that_persons(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign(annotators=2)
-    before = [of(campaign, name).left for name in ("annotator-1", "annotator-2")]
-    assert sum(left or 0 for left in before) == 12
-    work_off(campaign, person(campaign), NOW)
-    assert [of(campaign, name).left for name in ("annotator-1", "annotator-2")] == [0, before[1]]
-
-
 def test_a_pool_has_nothing_left_for_one_person_alone(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign(annotators=2, assignment="pool")
     assert of(campaign, "annotator-1").left is None
@@ -362,19 +354,6 @@ def test_the_pace_ends_with_the_work(make_campaign: MakeCampaign) -> None:
 def test_tutorials_are_no_work(make_campaign: MakeCampaign) -> None:
     found = find_progress(make_campaign(annotators=1, tutorial=True)[0], NOW)
     assert (found.tasks, found.items) == (6, 12)
-
-
-def test_who_was_revoked_is_named_as_such_and_their_half_done_tasks_are_to_do(
-    make_campaign: MakeCampaign,
-) -> None:
-    campaign, _ = make_campaign(annotators=2, assignment="pool")
-    first = person(campaign)
-    given = take(campaign, first, NOW)
-    answer_all(campaign, first, given, NOW)
-    assert find_progress(campaign, NOW).items_done > 0
-    revoke(campaign, first.id, NOW, actor="test")
-    assert find_progress(campaign, NOW).items_done == 0
-    assert of(campaign, first.name).is_revoked
 
 
 def said_of(shown: ItemShown, *, notices: bool) -> dict[str, Any]:

@@ -89,12 +89,11 @@ def test_an_empty_store_gets_all_tables(url: str) -> None:
 
 
 def test_a_newer_store_is_refused_and_left_as_it_is(empty: Database) -> None:
-    database = empty
-    with database.writing() as connection:
+    with empty.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = 'm999'"))
     with pytest.raises(StoreError, match=r"newer adjudge.*'m999'.*update adjudge"):
-        database.migrate()
-    with database.reading() as connection:
+        empty.migrate()
+    with empty.reading() as connection:
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "m999"
 
 
@@ -126,11 +125,8 @@ def test_a_store_of_today_is_opened_while_somebody_writes(url: str) -> None:
 
 def test_processes_that_start_together_migrate_once(url: str) -> None:
     databases = [Database(url) for _ in range(4)]
-    threads = [threading.Thread(target=database.migrate) for database in databases]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(Database.migrate, databases))
     assert [count(database) for database in databases] == [0] * 4
     for database in databases:
         database.close()
@@ -161,46 +157,38 @@ def test_a_file_that_others_make_at_this_moment_is_waited_for(
 
 
 def test_a_row_that_may_not_be_is_the_callers_business(empty: Database) -> None:
-    database = empty
-    with pytest.raises(IntegrityError), database.writing() as connection:
+    with pytest.raises(IntegrityError), empty.writing() as connection:
         connection.execute(insert(campaign), [{"name": "x", **ROW}] * 2)
     row = {"campaign_id": 99, "at": NOW, "actor": "", "action": "", "detail": ""}
-    with pytest.raises(IntegrityError), database.writing() as connection:  # foreign keys hold
+    with pytest.raises(IntegrityError), empty.writing() as connection:  # foreign keys hold
         connection.execute(insert(audit).values(**row))
 
 
-def test_a_reader_sees_one_state_whatever_is_written(in_a_file: Database, tmp_path: Path) -> None:
-    database = in_a_file
-    with database.reading() as connection:
+def test_a_reader_sees_one_state_whatever_is_written(in_a_file: Database) -> None:
+    with in_a_file.reading() as connection:
         before = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
-        with database.writing() as other:
+        with in_a_file.writing() as other:
             other.execute(insert(campaign).values(name="x", **ROW))
         after = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
-    assert (before, after, count(database)) == (0, 0, 1)
+    assert (before, after, count(in_a_file)) == (0, 0, 1)
 
 
 def test_many_writers_at_once_all_get_their_turn(empty: Database) -> None:
-    database = empty
-
     def write(name: str) -> None:
         for number in range(10):
-            with database.writing() as connection:
+            with empty.writing() as connection:
                 found = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
                 connection.execute(insert(campaign).values(name=f"{name}-{number}-{found}", **ROW))
 
-    threads = [threading.Thread(target=write, args=(str(number),)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert count(database) == 80
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, "abcdefgh"))
+    assert count(empty) == 80
 
 
 def test_a_writer_of_another_process_is_waited_for_but_not_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    in_a_file: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database, path = Database(f"sqlite:///{tmp_path / 'store.sqlite'}"), tmp_path / "store.sqlite"
-    database.migrate()
+    database, path = in_a_file, tmp_path / "store.sqlite"
     looks: list[float] = []
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -220,29 +208,20 @@ def test_a_writer_of_another_process_is_waited_for_but_not_for_ever(
         with pytest.raises(StoreError, match="database is locked"), database.writing():
             pass
     assert count(database) == 1
-    database.close()
 
 
-def test_a_commit_is_on_the_disk_before_it_is_acknowledged(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
-    with database.reading() as connection:
+def test_a_commit_is_on_the_disk_before_it_is_acknowledged(in_a_file: Database) -> None:
+    with in_a_file.reading() as connection:
         pragmas = [
             connection.execute(text(f"PRAGMA {name}")).scalar_one()
             for name in ("journal_mode", "synchronous", "foreign_keys")
         ]
     assert pragmas == ["wal", 2, 1]
-    database.close()
 
 
 def test_other_stores_are_refused() -> None:
-    for url in (
-        "",
-        "store.sqlite",
-        "mysql://host/x",
-        "sqlite://",
-        "sqlite+pysqlcipher:///x",
-        "postgresql+pg8000://x",
-    ):
+    drivers = ["sqlite+pysqlcipher:///x", "postgresql+pg8000://x"]
+    for url in ["", "store.sqlite", "mysql://host/x", "sqlite://", *drivers]:
         with pytest.raises(UsageError, match="sqlite:///PATH or postgresql://"):
             Database(url)
 
@@ -266,12 +245,11 @@ def test_a_path_may_hold_any_character(make_campaign: MakeCampaign) -> None:
 
 
 def test_a_backup_holds_everything_that_was_acknowledged_before(in_a_file: Database, tmp_path: Path) -> None:
-    database = in_a_file
     acknowledged, is_done = [0], threading.Event()
 
     def write() -> None:
         while not is_done.is_set():
-            with database.writing() as connection:
+            with in_a_file.writing() as connection:
                 connection.execute(insert(campaign).values(name=str(acknowledged[0]), **ROW))
             acknowledged[0] += 1
 
@@ -280,7 +258,7 @@ def test_a_backup_holds_everything_that_was_acknowledged_before(in_a_file: Datab
     try:
         for number in range(3):
             before = acknowledged[0]
-            database.backup(tmp_path / f"{number}.sqlite", "")
+            in_a_file.backup(tmp_path / f"{number}.sqlite", "")
             with closing(sqlite3.connect(tmp_path / f"{number}.sqlite")) as copy:
                 assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
                 assert copy.execute("SELECT count(*) FROM campaign").fetchone()[0] >= before
@@ -292,12 +270,11 @@ def test_a_backup_holds_everything_that_was_acknowledged_before(in_a_file: Datab
 def test_a_backup_writes_over_nothing_and_leaves_nothing_unfinished(
     in_a_file: Database, tmp_path: Path
 ) -> None:
-    database = in_a_file
     (tmp_path / "there").write_text("mine")
     with pytest.raises(UsageError, match="exists"):
-        database.backup(tmp_path / "there", "")
+        in_a_file.backup(tmp_path / "there", "")
     with pytest.raises(StoreError):
-        database.backup(tmp_path / "no" / "folder", "")
+        in_a_file.backup(tmp_path / "no" / "folder", "")
     assert (tmp_path / "there").read_text() == "mine"
     assert not list(tmp_path.glob(".*"))
 

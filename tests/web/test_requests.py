@@ -98,14 +98,6 @@ def test_media_are_files_of_their_folder_and_no_links(house: House, client: Clie
         assert client.get(f"/media/{hidden}").status == 404
 
 
-def test_own_files_have_their_type_and_are_not_sent_twice(house: House) -> None:
-    client = house.browser()
-    response = client.get("/static/js/api.js")
-    assert response.headers["content-type"].startswith("text/javascript")
-    again = client.get("/static/js/api.js", headers={"if-none-match": response.headers["etag"]})
-    assert (again.status, again.body) == (304, b"")
-
-
 def test_an_error_page_says_nothing_of_what_was_sent(house: House, client: Client) -> None:
     probe = "<script>alert(1)</script>"
     for path in (f"/{probe}", f"/work/{probe}", f"/static/{probe}"):
