@@ -38,7 +38,7 @@ from adjudge.formats.campaign_export import (
 )
 from adjudge.formats.spreadsheet import write_spreadsheet
 from adjudge.store.json_lines import record_from_json
-from tests.campaigns.conftest import NOW, MakeCampaign
+from tests.campaigns.conftest import NOW, MakeCampaign, grow
 from tests.campaigns.work import answer_all, change, items, person, take, work_off
 
 
@@ -609,8 +609,7 @@ def test_a_gate_needs_ratings_of_two(
 def test_a_segment_that_one_system_alone_translated_is_left_alone_and_counted(
     make_campaign: MakeCampaign,
 ) -> None:
-    one = Segment(segment="1", lp="zh-en", source="s", translations={"A": "a"})
-    campaign, _ = make_campaign("sqm", 2, raters=2, test_set=TestSet(name="x", segments=(one,)))
+    campaign, _ = make_campaign("sqm", 2, raters=2, test_set=grow(1, "A", lp="zh-en"))
     for number in (0, 1):
         work_off(campaign, person(campaign, number), NOW)
     report = gate(campaign)
@@ -632,17 +631,8 @@ def rated(ratings: dict[str, int]) -> Any:
 def test_pairs_of_people_rate_ten_systems_as_one_task_and_the_gate_decides_on_each_source(
     make_campaign: MakeCampaign,
 ) -> None:
-    sources = tuple(
-        Segment(segment=f"{n}", lp="zh-en", source=f"s{n}", translations={x: f"{n} {x}" for x in TEN})
-        for n in range(8)
-    )
-    campaign, _ = make_campaign(
-        "contrastive-sqm",
-        4,
-        raters=2,
-        pairs_of_people=True,
-        test_set=TestSet(name="ment", segments=sources),
-    )
+    ment = grow(8, *TEN, lp="zh-en")
+    campaign, _ = make_campaign("contrastive-sqm", 4, raters=2, pairs_of_people=True, test_set=ment)
 
     def rate(which: int, *, is_contrary: bool) -> int:
         levels = {name: 4 - place // 2 if is_contrary else place // 2 for place, name in enumerate(TEN)}
@@ -660,8 +650,7 @@ def test_pairs_of_people_rate_ten_systems_as_one_task_and_the_gate_decides_on_ea
 
 
 def test_two_shared_systems_never_pass_the_gate(make_campaign: MakeCampaign) -> None:
-    one = Segment(segment="1", lp="zh-en", source="s", translations={"A": "a", "B": "b"})
-    campaign, _ = make_campaign("contrastive-sqm", 2, raters=2, test_set=TestSet(name="two", segments=(one,)))
+    campaign, _ = make_campaign("contrastive-sqm", 2, raters=2, test_set=grow(1, "A", "B", lp="zh-en"))
     for number, rows in ((0, {"A": 4, "B": 3}), (1, {"A": 1, "B": 0})):
         work_off(campaign, person(campaign, number), NOW, rated(rows))
     report = apply_gate(campaign, NOW, actor="test")

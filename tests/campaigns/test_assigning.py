@@ -24,9 +24,9 @@ from adjudge.campaigns.database import Campaign, Person, task
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import add_people, revoke
 from adjudge.campaigns.stopping import why_nothing
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import TestSet
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
-from tests.campaigns.conftest import NOW, MakeCampaign
+from tests.campaigns.conftest import NOW, MakeCampaign, grow
 from tests.campaigns.work import (
     answer_all,
     change,
@@ -37,15 +37,6 @@ from tests.campaigns.work import (
     take,
     work_off,
 )
-
-
-def grow(segments: int, *systems: str) -> TestSet:
-    """Every segment a document."""
-    made = (
-        Segment(segment=str(n), lp="en-de", source=f"s{n}", translations={x: f"{x} {n}" for x in systems})
-        for n in range(segments)
-    )
-    return TestSet(name="many", segments=tuple(made))
 
 
 @pytest.mark.parametrize("how", ["static", "pool", "dynamic"])

@@ -166,7 +166,7 @@ def test_special_marks_go_out_and_come_back_as_categories_of_their_own(
 ) -> None:
     texts = replace(small, segments=tuple(replace(one, meta={"instruction": TOLD}) for one in small))
     first, _ = make_campaign("contrastive-esa", PEOPLE[:1], name="first_#_en-de", test_set=texts)
-    marks = {"missing": {"severity": "major"}, "instruction_fault": "minor"}
+    marks: Any = {"missing": {"severity": "major"}, "instruction_fault": "minor"}
     work_off(first, person(first), NOW, rating=70, **marks)
     exported = export_campaign(first)
     assert {r.spans for s in exported.submissions for r in s.records if isinstance(r, Annotation)} == {

@@ -130,16 +130,16 @@ def test_an_item_is_finished_when_the_protocol_has_all_it_asks_for(
 
 
 def test_what_is_no_state_is_refused() -> None:
-    parts: list[dict[str, object]] = [
-        *({"rating": rating} for rating in (float("nan"), float("inf"), "50", True)),
+    parts: list[dict[str, Any]] = [
+        *[{"rating": rating} for rating in (float("nan"), float("inf"), "50", True)],
         {"missing": [{"severity": "minor"}, {"severity": "minor"}]},
         {"spans": [mark(0, 3, severity="awful")]},
         {"spans": [mark(0, 3, id="")]},
         {"spans": [{**mark(0, 3), "start": 0.0}]},
         {"spans": [{**mark(0, 3), "text": "\ud800"}]},
     ]
-    more = [{"verdicts": {"overall": "C"}}, {"comment": "\udfff"}, {"admin": True}]
-    states = [one(**part) for part in parts] + [{"translations": [], **each} for each in more]
+    more: list[dict[str, Any]] = [{"verdicts": {"overall": "C"}}, {"comment": "\udfff"}, {"admin": True}]
+    states: list[Any] = [one(**part) for part in parts] + [{"translations": [], **each} for each in more]
     for state in [*states, None, [], "{", "[" * 5000, {}, '{"translations": [{"rating": NaN}]}']:
         with pytest.raises(DataError, match="no state of an item"):
             read_state(state)

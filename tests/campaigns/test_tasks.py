@@ -72,7 +72,7 @@ def test_a_mark_is_shown_or_left_out_with_a_word(
 
 
 def test_clean_is_not_the_same_as_never_annotated() -> None:
-    named = {"lp": "en-de", "segment": "1", "annotator": "gemba", "protocol": "mqm"}
+    named: Any = {"lp": "en-de", "segment": "1", "annotator": "gemba", "protocol": "mqm"}
     failed = Failure(systems=("B",), reason="empty", detail="", **named)
     given = Given([annotation(), failed], ("minor",))
     assert given.of(SEGMENT, "A") == []

@@ -286,14 +286,8 @@ def test_a_campaign_is_translated_and_shown_so(open_house: OpenHouse) -> None:
     path, missing = write_words(house.campaign, "pt-br")
     assert path == house.campaign.folder / "words" / "pt_BR.po"
     texts = of_file(path)
-    assert {context for context, _ in texts} == {
-        "",
-        "protocol",
-        "severity",
-        "category",
-        "guidelines",
-        "tutorial",
-    }
+    contexts = {"", "protocol", "severity", "category", "guidelines", "tutorial"}
+    assert {context for context, _ in texts} == contexts
     assert {text for context, text in texts if not context} == {*texts_of("template"), *texts_of("script")}
     (shown,) = [text for context, text in texts if context == "guidelines"]
     assert shown == read_guidelines(house.campaign, "en-de")
