@@ -99,6 +99,15 @@ def test_a_task_that_nobody_works_on_goes_to_somebody_else_and_its_answers_stay(
     assert view.items[0].state.translations[0].rating == 3
 
 
+def test_who_goes_on_working_keeps_the_task(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool", lease_minutes=10)
+    who = person(campaign)
+    given = take(campaign, who, NOW)
+    save(campaign, who, given.id, "p", [change(items(campaign, given)[0], rating=3)], NOW + 400)
+    assert expire(campaign, NOW + 999) == 0
+    assert expire(campaign, NOW + 1001) == 2, "the task, and what else was dealt"
+
+
 def test_revoking_a_person_frees_their_task_and_ends_their_work(make_campaign_anywhere: MakeCampaign) -> None:
     campaign, _ = make_campaign_anywhere("esa", 2, assignment="pool")
     one, other = person(campaign, 0), person(campaign, 1)
