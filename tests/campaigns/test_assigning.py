@@ -31,6 +31,7 @@ from tests.campaigns.work import (
     answer_all,
     change,
     do_one,
+    expire,
     items,
     person,
     statements_of,
