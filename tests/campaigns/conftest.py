@@ -72,6 +72,15 @@ def make_test_set(*lps: str) -> TestSet:
     return TestSet(name="small", segments=tuple(segments))
 
 
+def grow(segments: int, *systems: str, lp: str = "en-de") -> TestSet:
+    """As many segments, each a document."""
+    made = (
+        Segment(segment=str(n), lp=lp, source=f"s{n}", translations={x: f"{x} {n}" for x in systems})
+        for n in range(segments)
+    )
+    return TestSet(name="many", segments=tuple(made))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _cheap(cheap_passwords: None) -> None:
     """No test of this folder needs a hash that withstands anybody."""

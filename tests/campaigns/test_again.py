@@ -21,8 +21,9 @@ from adjudge.campaigns.again import (
 from adjudge.campaigns.answers import finish, save, task_view
 from adjudge.campaigns.assigning import assign_next, assignments
 from adjudge.campaigns.dashboard import dashboard, find_progress
-from adjudge.campaigns.database import Campaign, Person, verdict
+from adjudge.campaigns.database import Campaign, Person, task, verdict
 from adjudge.campaigns.exporting import export_campaign, stream_submissions
+from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import add_people, people
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.core.protocol import Severity
@@ -37,30 +38,23 @@ from adjudge.formats.campaign_export import (
 )
 from adjudge.formats.spreadsheet import write_spreadsheet
 from adjudge.store.json_lines import record_from_json
-from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import answer_all, change, fields, items, person, take, work_off
-
-
-def mark_all(campaign: Campaign, who: Person, place: int, **more: Any) -> int:
-    """Mark one character of everything."""
-    done = 0
-    while (given := assign_next(campaign, who, NOW)) is not None:
-        for shown in items(campaign, given):
-            text = shown.asked.texts[0]
-            span = {"id": "m", "start": place, "end": place + 1, "text": text[place], "severity": "minor"}
-            event = change(shown, rating=50, spans=[span], **more)
-            assert save(campaign, who, given.id, "p", [event], NOW).saved
-        finish(campaign, who, given.id, NOW)
-        done += 1
-    return done
+from tests.campaigns.conftest import NOW, MakeCampaign, grow
+from tests.campaigns.work import answer_all, change, items, person, take, work_off
 
 
 @pytest.fixture
 def judged(make_campaign: MakeCampaign) -> Campaign:
     """Two people each marked all six tasks, the first one the first character, the other the second."""
     campaign, _ = make_campaign("esa", 2, raters=2, assignment="pool")
-    mark_all(campaign, person(campaign, 0), 0, missing={"severity": "major", "category": None})
-    mark_all(campaign, person(campaign, 1), 1)
+    missing = {"severity": "major", "category": None}
+    for number, more in enumerate(({"missing": missing}, {})):
+
+        def mark(shown: ItemShown, at: int = number, more: dict[str, Any] = more) -> dict[str, Any]:
+            text = shown.asked.texts[0][at]
+            span = {"id": "m", "start": at, "end": at + 1, "text": text, "severity": "minor"}
+            return {"rating": 50, "spans": [span], **more}
+
+        work_off(campaign, person(campaign, number), NOW, mark)
     add_people(campaign, ["third"], "annotator", NOW, actor="test")
     return campaign
 
@@ -150,37 +144,38 @@ def test_a_second_pass_replaces_what_was_said_and_the_first_is_kept(judged: Camp
 # An adjudicator decides where people differ, and sees what each of them said.
 
 
-EVERY = Measure(protocol=find_campaign_protocol("esa"), min_difference=0, min_f1=None)
-
-
-def mark_and_rate(campaign: Campaign, who: Person, rating: float, end: int, **more: Any) -> None:
+def mark_and_rate(rating: float, end: int, *, category: str | None = None, **more: Any) -> Any:
     """Mark the first characters of every translation, and rate it, Alder's 10 points higher."""
-    while (given := assign_next(campaign, who, NOW)) is not None:
-        for shown in items(campaign, given):
-            parts = [
-                {
-                    "rating": rating + 10 * (one["system"] == "Alder") if campaign.protocol.scale else None,
-                    "spans": [
-                        {
-                            "id": "m",
-                            "start": 0,
-                            "end": len(one["text"][:end]),
-                            "text": one["text"][:end],
-                            "severity": "minor",
-                            "category": "style/awkward" if campaign.protocol.has_categories else None,
-                        }
-                    ],
-                }
-                for one in shown.translations
-            ]
-            event = change(shown, kind="complete", state={"translations": parts, **more})
-            assert save(campaign, who, given.id, "p", [event], NOW).saved
-        finish(campaign, who, given.id, NOW)
+
+    def say(shown: ItemShown) -> dict[str, Any]:
+        has_ratings = shown.asked.protocol.scale is not None
+        parts = []
+        for one in shown.translations:
+            text = one["text"][:end]
+            span = {"id": "m", "start": 0, "end": len(text), "text": text, "severity": "minor"}
+            points = rating + 10 * (one["system"] == "Alder") if has_ratings else None
+            parts.append({"rating": points, "spans": [{**span, "category": category}]})
+        return {"state": {"translations": parts, **more}}
+
+    return say
 
 
 def judge_of(campaign: Campaign) -> Person:
     add_people(campaign, ["judge"], "adjudicator", NOW, actor="test")
     return by_name(campaign, "judge")
+
+
+def apart(make_campaign: MakeCampaign, protocol: str = "esa") -> Campaign:
+    """Two people rate 20 and 70, and mark other characters; the first one says why."""
+    campaign, _ = make_campaign(protocol, 2, raters=2, assignment="pool")
+    category = "style/awkward" if campaign.protocol.has_categories else None
+    comment = "the first comment"
+    work_off(campaign, person(campaign), NOW, mark_and_rate(20, 1, category=category, comment=comment))
+    work_off(campaign, person(campaign, 1), NOW, mark_and_rate(70, 9, category=category))
+    return campaign
+
+
+EVERY = Measure(protocol=find_campaign_protocol("esa"), min_difference=0, min_f1=None)
 
 
 def test_adjudications_are_sent_once_to_adjudicators_alone(judged: Campaign) -> None:
@@ -200,19 +195,15 @@ def test_adjudications_are_sent_once_to_adjudicators_alone(judged: Campaign) -> 
 
 def test_only_segments_in_which_people_differ_are_sent(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 2, raters=2, assignment="pool")
-    apart = 0
-    for number in (0, 1):
-        who = person(campaign, number)
-        while (given := assign_next(campaign, who, NOW)) is not None:
-            for place, shown in enumerate(items(campaign, given)):
-                rating = 50 + 25 * (place == 0 and number) + 24 * (place == 1 and number)
-                apart += place == 0 and bool(number)
-                save(campaign, who, given.id, "p", [change(shown, rating=rating)], NOW)
-            finish(campaign, who, given.id, NOW)
+    higher = {"1": 25, "2": 24}  # by the segment's place in its document
+    work_off(campaign, person(campaign), NOW, rating=50)
+    done = work_off(
+        campaign, person(campaign, 1), NOW, lambda one: {"rating": 50 + higher.get(one.segment[-1], 0)}
+    )
     judge = judge_of(campaign)
     found = adjudicate(campaign, NOW, actor="test")
     assert str(found.measure) == "ratings 25 or more apart, on the scale from 0 to 100"
-    assert (found.segments, found.differing, found.sent, found.tasks) == (12, apart, apart, apart)
+    assert (found.segments, found.differing, found.sent, found.tasks) == (12, *[len(done)] * 3)
     given = take(campaign, judge, NOW)
     (shown,) = items(campaign, given)
     assert [state.translations[0].rating for _, state in shown.between] == [50, 75]
@@ -335,18 +326,12 @@ def test_one_of_several_translations_differs_by_half_of_the_scale() -> None:
     assert defaults["contrastive-sqm"] == defaults["sqm"] == 2
 
 
-def test_a_small_scale_differs_by_two_steps() -> None:
-    assert find_measure(find_campaign_protocol("sqm")).min_difference == 2
-
-
 @pytest.mark.parametrize("protocol", ["esa", "contrastive-esa", "mqm"])
 def test_an_adjudicator_sees_what_each_person_said_and_nobody_is_named(
     make_campaign: MakeCampaign, protocol: str
 ) -> None:
     """Everybody may see the systems in another order: each state stands in the adjudicator's."""
-    campaign, _ = make_campaign(protocol, 2, raters=2, assignment="pool")
-    mark_and_rate(campaign, person(campaign, 0), 20, 1, comment="the first comment")
-    mark_and_rate(campaign, person(campaign, 1), 70, 9)
+    campaign = apart(make_campaign, protocol)
     judge = judge_of(campaign)
     assert adjudicate(campaign, NOW, actor="test").tasks > 0
     seen = 0
@@ -372,17 +357,13 @@ def test_an_adjudicator_sees_what_each_person_said_and_nobody_is_named(
 
 def test_verdicts_are_turned_as_the_sides_are(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("pairwise", 2, raters=2, assignment="pool")
-    for number, winner in ((0, "A"), (1, "B")):
-        who = person(campaign, number)
-        while (given := assign_next(campaign, who, NOW)) is not None:
-            for shown in items(campaign, given):
-                place = sorted(one["system"] for one in shown.translations).index(
-                    shown.translations[0]["system"]
-                )
-                verdict = "AB"[place ^ (winner == "B")]
-                verdicts = dict.fromkeys(campaign.protocol.criteria, verdict)
-                assert save(campaign, who, given.id, "p", [change(shown, verdicts=verdicts)], NOW).saved
-            finish(campaign, who, given.id, NOW)
+    for number, best in enumerate((min, max)):
+
+        def prefer(shown: ItemShown, best: Any = best) -> dict[str, Any]:
+            names = [one["system"] for one in shown.translations]
+            return {"verdicts": dict.fromkeys(campaign.protocol.criteria, "AB"[names.index(best(names))])}
+
+        work_off(campaign, person(campaign, number), NOW, prefer)
     judge = judge_of(campaign)
     found = adjudicate(campaign, NOW, actor="test")
     assert found.differing == found.segments > 0
@@ -391,11 +372,8 @@ def test_verdicts_are_turned_as_the_sides_are(make_campaign: MakeCampaign) -> No
         for shown in items(campaign, given):
             names = [one["system"] for one in shown.translations]
             orders.add(names == sorted(names))
-            best = [
-                {names["AB".index(verdict)] for verdict in state.verdicts.values()}
-                for _, state in shown.between
-            ]
-            assert best == [{min(names)}, {max(names)}]
+            said = [set(state.verdicts.values()) for _, state in shown.between]
+            assert [[names["AB".index(one)] for one in own] for own in said] == [[min(names)], [max(names)]]
         answer_all(campaign, judge, given, NOW)
         finish(campaign, judge, given.id, NOW)
     assert orders == {True, False}
@@ -423,9 +401,7 @@ def test_a_written_text_and_its_draft_are_shown(make_campaign: MakeCampaign) -> 
 def test_a_decision_is_a_record_of_its_own_and_says_what_it_decided_between(
     make_campaign: MakeCampaign, tmp_path: Path
 ) -> None:
-    campaign, _ = make_campaign("esa", 2, raters=2, assignment="pool")
-    mark_and_rate(campaign, person(campaign, 0), 20, 1)
-    mark_and_rate(campaign, person(campaign, 1), 70, 9)
+    campaign = apart(make_campaign)
     before = list(stream_submissions(campaign))
     judge = judge_of(campaign)
     adjudicate(campaign, NOW, actor="test")
@@ -465,9 +441,7 @@ def test_a_decision_is_a_record_of_its_own_and_says_what_it_decided_between(
 def test_what_is_changed_after_an_adjudication_was_sent_does_not_change_what_it_decides_between(
     make_campaign: MakeCampaign,
 ) -> None:
-    campaign, _ = make_campaign("esa", 2, raters=2, assignment="pool")
-    mark_and_rate(campaign, person(campaign, 0), 20, 1)
-    mark_and_rate(campaign, person(campaign, 1), 70, 9)
+    campaign = apart(make_campaign)
     judge = judge_of(campaign)
     adjudicate(campaign, NOW, actor="test")
     first = person(campaign, 0)
@@ -480,34 +454,17 @@ def test_what_is_changed_after_an_adjudication_was_sent_does_not_change_what_it_
         assert ratings in ([20, 70], [30, 80])
 
 
-@pytest.mark.parametrize("protocol", ["sqm", "da-sqm"])
-def test_where_nothing_is_marked_there_is_nothing_to_look_at_again(
-    make_campaign: MakeCampaign, protocol: str
-) -> None:
-    campaign, _ = make_campaign(protocol, 1)
-    with pytest.raises(
-        UsageError, match=r"a second look is for marks and edits, and protocol .* has neither"
-    ):
-        second_pass(campaign, NOW, actor="test")
+def test_where_nothing_is_marked_there_is_nothing_to_look_at_again(make_campaign: MakeCampaign) -> None:
+    for protocol in ("sqm", "da-sqm"):
+        with pytest.raises(UsageError, match=f"for marks and edits, and protocol .*{protocol}"):
+            second_pass(make_campaign(protocol, 1)[0], NOW, actor="test")
 
 
 def test_sides_are_mapped_back_before_marks_are_given(make_campaign: MakeCampaign) -> None:
     """In a comparison the next person may see the pair the other way round."""
     campaign, _ = make_campaign("contrastive-esa", 2, assignment="pool")
     who, other = person(campaign, 0), person(campaign, 1)
-    while (given := assign_next(campaign, who, NOW)) is not None:
-        for shown in items(campaign, given):
-            parts = [
-                {
-                    "rating": 1,
-                    "spans": [{"id": "x", "start": 0, "end": 2, "text": text[:2], "severity": "major"}],
-                }
-                for text in shown.asked.texts
-            ]
-            assert save(
-                campaign, who, given.id, "p", [change(shown, state={"translations": parts})], NOW
-            ).saved
-        finish(campaign, who, given.id, NOW)
+    work_off(campaign, who, NOW, mark_and_rate(1, 2))
     second_pass(campaign, NOW, actor="test")
     seen = 0
     while (given := assign_next(campaign, other, NOW)) is not None:
@@ -563,17 +520,16 @@ def ment() -> TestSet:
 
 def rate_all(campaign: Campaign, who: Person, is_second: bool) -> int:
     """Rates by system; the second annotator is contrary on all but `agreed`, and later on `never` alone."""
-    done = 0
-    while (assigned := assign_next(campaign, who, NOW + done)) is not None:
-        contrary = {"never"} if assigned.kind == "again" else {"mended", "never"}
-        for shown in items(campaign, assigned):
-            rating = SYSTEMS.index(shown.translations[0]["system"])
-            if is_second and shown.segment in contrary:
-                rating = 4 - rating
-            save(campaign, who, assigned.id, "p", [change(shown, rating=rating)], NOW + done)
-        finish(campaign, who, assigned.id, NOW + done)
-        done += 1
-    return done
+
+    with campaign.database.reading() as connection:
+        kinds = set(connection.execute(select(task.c.kind)).scalars())
+    contrary = {"never"} if "again" in kinds else {"mended", "never"}
+
+    def rate(shown: ItemShown) -> dict[str, Any]:
+        rating = SYSTEMS.index(shown.translations[0]["system"])
+        return {"rating": 4 - rating if is_second and shown.segment in contrary else rating}
+
+    return len(work_off(campaign, who, NOW, rate))
 
 
 def both(campaign: Campaign) -> int:
@@ -588,7 +544,9 @@ def test_a_segment_is_sent_out_again_once_and_dropped_when_it_fails_again(
     make_campaign_anywhere: MakeCampaign, ment: TestSet
 ) -> None:
     campaign, _ = make_campaign_anywhere("sqm", 2, raters=2, test_set=ment, assignment="pool")
-    assert gate(campaign) == GateReport(segments=3, first=0, failed=0, second=0, dropped=0)
+    report = gate(campaign)
+    assert report == GateReport(segments=3, first=0, failed=0, second=0, dropped=0)
+    assert [report.failed_share, report.dropped_share, report.dropped_share_of_failed] == [None] * 3
     rate_all(campaign, person(campaign, 0), is_second=False)
     assert gate(campaign).first == 0, "one annotator is not enough"
     rate_all(campaign, person(campaign, 1), is_second=True)
@@ -648,16 +606,10 @@ def test_a_gate_needs_ratings_of_two(
         gate(campaign)
 
 
-def test_shares_of_nothing_are_none(make_campaign: MakeCampaign) -> None:
-    report = gate(make_campaign("sqm", 2, raters=2)[0])
-    assert [report.failed_share, report.dropped_share, report.dropped_share_of_failed] == [None] * 3
-
-
 def test_a_segment_that_one_system_alone_translated_is_left_alone_and_counted(
     make_campaign: MakeCampaign,
 ) -> None:
-    one = Segment(segment="1", lp="zh-en", source="s", translations={"A": "a"})
-    campaign, _ = make_campaign("sqm", 2, raters=2, test_set=TestSet(name="x", segments=(one,)))
+    campaign, _ = make_campaign("sqm", 2, raters=2, test_set=grow(1, "A", lp="zh-en"))
     for number in (0, 1):
         work_off(campaign, person(campaign, number), NOW)
     report = gate(campaign)
@@ -669,35 +621,22 @@ def test_a_segment_that_one_system_alone_translated_is_left_alone_and_counted(
 TEN = tuple("ABCDEFGHIJ")
 
 
+def rated(ratings: dict[str, int]) -> Any:
+    """Rate each system of a page."""
+    return lambda shown: {
+        "state": {"translations": [{"rating": ratings[one["system"]]} for one in shown.translations]}
+    }
+
+
 def test_pairs_of_people_rate_ten_systems_as_one_task_and_the_gate_decides_on_each_source(
     make_campaign: MakeCampaign,
 ) -> None:
-    sources = tuple(
-        Segment(segment=f"{n}", lp="zh-en", source=f"s{n}", translations={x: f"{n} {x}" for x in TEN})
-        for n in range(8)
-    )
-    campaign, _ = make_campaign(
-        "contrastive-sqm",
-        4,
-        raters=2,
-        pairs_of_people=True,
-        test_set=TestSet(name="ment", segments=sources),
-    )
+    ment = grow(8, *TEN, lp="zh-en")
+    campaign, _ = make_campaign("contrastive-sqm", 4, raters=2, pairs_of_people=True, test_set=ment)
 
     def rate(which: int, *, is_contrary: bool) -> int:
-        done = 0
-        while (given := assign_next(campaign, person(campaign, which), NOW)) is not None:
-            (shown,) = items(campaign, given)
-            state = fields(shown)
-            for part, translation in zip(state["translations"], shown.translations, strict=True):
-                level = TEN.index(translation["system"]) // 2
-                part["rating"] = 4 - level if is_contrary else level
-            assert save(
-                campaign, person(campaign, which), given.id, "p", [change(shown, state=state)], NOW
-            ).saved
-            finish(campaign, person(campaign, which), given.id, NOW)
-            done += 1
-        return done
+        levels = {name: 4 - place // 2 if is_contrary else place // 2 for place, name in enumerate(TEN)}
+        return len(work_off(campaign, person(campaign, which), NOW, rated(levels)))
 
     assert [rate(which, is_contrary=which == 3) for which in range(4)] == [4] * 4
     report = apply_gate(campaign, NOW, actor="test")
@@ -711,15 +650,8 @@ def test_pairs_of_people_rate_ten_systems_as_one_task_and_the_gate_decides_on_ea
 
 
 def test_two_shared_systems_never_pass_the_gate(make_campaign: MakeCampaign) -> None:
-    one = Segment(segment="1", lp="zh-en", source="s", translations={"A": "a", "B": "b"})
-    campaign, _ = make_campaign("contrastive-sqm", 2, raters=2, test_set=TestSet(name="two", segments=(one,)))
+    campaign, _ = make_campaign("contrastive-sqm", 2, raters=2, test_set=grow(1, "A", "B", lp="zh-en"))
     for number, rows in ((0, {"A": 4, "B": 3}), (1, {"A": 1, "B": 0})):
-        given = take(campaign, person(campaign, number), NOW)
-        (shown,) = items(campaign, given)
-        state = fields(shown)
-        for part, translation in zip(state["translations"], shown.translations, strict=True):
-            part["rating"] = rows[translation["system"]]
-        save(campaign, person(campaign, number), given.id, "p", [change(shown, state=state)], NOW)
-        finish(campaign, person(campaign, number), given.id, NOW)
+        work_off(campaign, person(campaign, number), NOW, rated(rows))
     report = apply_gate(campaign, NOW, actor="test")
     assert (report.first, report.failed, report.unjudged) == (0, 0, 1)

@@ -12,14 +12,14 @@ from adjudge.campaigns.answers import Saved, finish, save, task_view
 from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.database import Campaign, Person, answer, event
 from adjudge.campaigns.items import ItemShown, text_hash
-from adjudge.campaigns.people import revoke
 from adjudge.errors import DataError, NotYoursError
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
 from tests.campaigns.work import (
     answer_all,
+    begin,
     change,
+    do_one,
     expire,
-    fields,
     finished,
     items,
     person,
@@ -32,9 +32,7 @@ Start = tuple[Campaign, Person, Assignment, ItemShown]
 
 
 def start(campaign: Campaign) -> Start:
-    who = person(campaign)
-    given = take(campaign, who, NOW)
-    return campaign, who, given, items(campaign, given)[0]
+    return campaign, *begin(campaign, NOW)
 
 
 @pytest.fixture
@@ -79,17 +77,11 @@ def test_half_done_work_is_kept_and_is_not_complete(begun: Start) -> None:
 def test_a_change_sent_twice_counts_once_and_is_answered_the_same(begun: Start) -> None:
     campaign, who, given, shown = begun
     one = change(shown, rating=5)
-    first = save(campaign, who, given.id, "p", [one], NOW)
-    assert save(campaign, who, given.id, "p", [one, one], NOW + 9).saved == first.saved * 2
+    both = save(campaign, who, given.id, "p", [one, one], NOW)
+    first = replace(both, saved=both.saved[:1])
+    assert both.saved == first.saved * 2
     assert save(campaign, who, given.id, "another-page", [one], NOW + 9) == first
     assert (count_events(campaign), stored(campaign, shown)["last_at"]) == (1, NOW)
-
-
-def test_a_change_sent_twice_in_one_request_counts_once(begun: Start) -> None:
-    campaign, who, given, shown = begun
-    one = change(shown, rating=5)
-    assert {done.revision for done in save(campaign, who, given.id, "p", [one, one], NOW).saved} == {1}
-    assert count_events(campaign) == 1
 
 
 def test_another_change_under_a_known_id_is_refused(begun: Start) -> None:
@@ -147,22 +139,16 @@ def test_a_page_need_not_know_the_revisions_of_its_own_changes(begun: Start) -> 
     assert stored(campaign, shown)["revision"] == 3
 
 
-def test_a_queue_that_outlived_its_page_is_replayed_in_whole(begun: Start) -> None:
+def test_a_queue_that_outlived_its_page_is_replayed_in_whole_and_hides_nothing(begun: Start) -> None:
     """The acknowledgement of the first change was lost, and then the page was loaded again."""
     campaign, who, given, shown = begun
     first, second = change(shown, 0, rating=1), change(shown, 0, rating=2)
     save(campaign, who, given.id, "before", [first], NOW)
     saved = save(campaign, who, given.id, "after", [first, second], NOW)
     assert [one.revision for one in saved.saved] == [1, 2]
-
-
-def test_an_old_change_repeated_does_not_hide_what_another_page_wrote(begun: Start) -> None:
-    campaign, who, given, shown = begun
-    first = change(shown, 0, rating=1)
-    save(campaign, who, given.id, "one", [first], NOW)
-    save(campaign, who, given.id, "two", [change(shown, 1, rating=7)], NOW)
-    saved = save(campaign, who, given.id, "one", [first, change(shown, 0, rating=2)], NOW)
-    assert fates(saved) == (1, 1, 0)
+    save(campaign, who, given.id, "other", [change(shown, 2, rating=7)], NOW)
+    late = save(campaign, who, given.id, "after", [first, change(shown, 0, rating=3)], NOW)
+    assert fates(late) == (1, 1, 0)
     assert stored(campaign, shown)["state"]["translations"][0]["rating"] == 7
 
 
@@ -182,16 +168,6 @@ def test_a_clock_that_cannot_be_right_is_not_believed(begun: Start, at: float, w
     save(campaign, who, given.id, "p", [change(shown, rating=5, at=NOW + at)], NOW + 60)
     found = stored(campaign, shown)
     assert (found["first_at"], found["last_at"]) == (NOW + wanted, NOW + wanted)
-
-
-def test_one_item_refused_does_not_touch_the_next(begun: Start) -> None:
-    campaign, who, given, _ = begun
-    all_items = items(campaign, given)
-    good = [change(shown, rating=5) for shown in all_items]
-    bad = change(all_items[0], 1, rating=101)
-    saved = save(campaign, who, given.id, "p", [bad, *good], NOW)
-    assert fates(saved) == (len(all_items), 0, 1)
-    assert saved.refused[0].why == "a rating lies in 0 to 100, got 101"
 
 
 @pytest.mark.parametrize(
@@ -251,12 +227,6 @@ def test_an_mqm_item_is_complete_when_the_person_says_so_and_until_they_take_it_
 # Whose it is...
 
 
-def test_nobody_saves_in_the_task_of_another(begun: Start) -> None:
-    campaign, _, given, shown = begun
-    with pytest.raises(NotYoursError, match="is not yours"):
-        save(campaign, person(campaign, 1), given.id, "p", [change(shown, rating=5)], NOW)
-
-
 def test_nobody_saves_in_a_task_of_another_campaign(make_campaign: MakeCampaign) -> None:
     here, who, given, shown = start(make_campaign()[0])
     there, _ = make_campaign()
@@ -267,26 +237,11 @@ def test_nobody_saves_in_a_task_of_another_campaign(make_campaign: MakeCampaign)
 
 
 def test_an_item_of_another_task_is_refused(make_campaign: MakeCampaign) -> None:
-    campaign, who, given, shown = start(make_campaign()[0])
-    answer_all(campaign, who, given, NOW)
-    finish(campaign, who, given.id, NOW)
+    campaign, who, _, shown = start(make_campaign()[0])
+    do_one(campaign, who, NOW)
     following = take(campaign, who, NOW)
     (refused,) = save(campaign, who, following.id, "p", [change(shown, rating=5)], NOW).refused
     assert "has no item" in refused.why
-
-
-def test_who_was_revoked_saves_nothing_more(begun: Start) -> None:
-    campaign, who, given, shown = begun
-    revoke(campaign, who.id, NOW, actor="test")
-    with pytest.raises(NotYoursError, match="no access"):
-        save(campaign, who, given.id, "p", [change(shown, rating=5)], NOW)
-
-
-def test_a_finished_task_can_be_worked_on_again(begun: Start) -> None:
-    campaign, who, given, shown = begun
-    answer_all(campaign, who, given, NOW)
-    finish(campaign, who, given.id, NOW)
-    assert save(campaign, who, given.id, "page", [change(shown, 1, rating=1)], NOW).saved
 
 
 def test_a_check_whose_result_was_told_is_not_mended_afterwards(make_campaign: MakeCampaign) -> None:
@@ -378,11 +333,6 @@ def test_a_state_in_the_store_that_is_damaged_is_said_to_be(begun: Start) -> Non
         save(campaign, who, given.id, "p", [change(shown, 1, rating=2)], NOW)
 
 
-def test_the_first_state_that_a_page_sends_back_unchanged_is_accepted(begun: Start) -> None:
-    campaign, who, given, shown = begun
-    assert save(campaign, who, given.id, "p", [change(shown, state=fields(shown))], NOW).saved
-
-
 # What an annotator sees: texts and their own work, never whose translations they are.
 
 
@@ -408,19 +358,9 @@ def test_a_view_is_blind_and_its_hashes_are_of_its_texts(make_campaign: MakeCamp
 def test_earlier_tasks_can_be_read_and_changed_again(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 1)
     who = person(campaign)
-    given = take(campaign, who, NOW)
-    answer_all(campaign, who, given, NOW)
-    finish(campaign, who, given.id, NOW)
+    given = do_one(campaign, who, NOW)
     view = task_view(campaign, who, given.id)
     assert (view.is_done, view.is_editable) == (True, True)
     shown = items(campaign, given)[0]
     assert save(campaign, who, given.id, "later", [change(shown, 1, **finished(campaign))], NOW).saved
     assert task_view(campaign, who, given.id).items[0].revision == 2
-
-
-def test_nobody_sees_the_task_of_another(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("esa", 2)
-    who = person(campaign)
-    given = take(campaign, who, NOW)
-    with pytest.raises(NotYoursError, match="is not yours"):
-        task_view(campaign, person(campaign, 1), given.id)

@@ -14,7 +14,6 @@ import pytest
 from sqlalchemy import func, select
 
 from adjudge.campaigns import database, making
-from adjudge.campaigns.answers import finish
 from adjudge.campaigns.campaign import (
     alone,
     completion_code,
@@ -38,7 +37,7 @@ from adjudge.errors import AdjudgeError, DataError, DataWarning, StoreError, Usa
 from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import content_of
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set, opener, server_store
-from tests.campaigns.work import answer_all, person, take, work_off
+from tests.campaigns.work import answer_all, do_one, person, take, work_off
 
 
 def rows(campaign: Campaign, table: str) -> list[Any]:
@@ -147,10 +146,7 @@ def contents(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
 def worked_on(made: Campaign, *people: int, now: float) -> None:
     with open_campaign(made.folder) as campaign:
         for number in people:
-            who = person(campaign, number)
-            given = take(campaign, who, now)
-            answer_all(campaign, who, given, now)
-            finish(campaign, who, given.id, now)
+            do_one(campaign, person(campaign, number), now)
 
 
 @pytest.fixture
@@ -373,13 +369,12 @@ def test_who_serves_a_campaign_while_it_is_removed_writes_nothing_more(
 # What cannot be made...
 
 
-def test_an_existing_folder_is_refused(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+def test_a_folder_that_exists_is_refused_with_what_opens_a_campaign_in_it(
+    make_campaign: MakeCampaign, tmp_path: Path
+) -> None:
     (tmp_path / "mine").mkdir()
     with pytest.raises(UsageError, match=r"mine' exists; choose another name$"):
         make_campaign(name="mine")
-
-
-def test_a_campaign_of_the_name_is_refused_with_what_opens_it(make_campaign: MakeCampaign) -> None:
     make_campaign(name="my own")
     with pytest.raises(UsageError, match=r"or open it: adjudge campaign serve '.*/my own'$"):
         make_campaign(name="my own")
@@ -477,26 +472,18 @@ def test_only_the_owner_reads_links(make_campaign: MakeCampaign) -> None:
     assert [line.rpartition(",")[2] for line in file.read_text().split()[1:]] == [link.path for link in links]
 
 
-def test_campaign_json_is_for_people(make_campaign: MakeCampaign) -> None:
+def test_a_damaged_campaign_json_is_said(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign()
-    said = json.loads((campaign.folder / "campaign.json").read_text())
+    path = campaign.folder / "campaign.json"
+    said = json.loads(path.read_text())
     assert said == {"name": "campaign-0", "protocol": "esa", "database": "campaign.sqlite", "version": 1}
+    for text in (b"", b"[]", b"{}", b'{"version": 2}', b'{"version": 1}', b"\xff"):
+        path.write_bytes(text)
+        with pytest.raises(DataError, match=r"campaign\.json"):
+            open_campaign(campaign.folder)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2}', '{"version": 1}', "\xff"])
-def test_a_damaged_campaign_json_is_said(make_campaign: MakeCampaign, text: str) -> None:
-    campaign, _ = make_campaign()
-    (campaign.folder / "campaign.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(DataError, match=r"campaign\.json"):
-        open_campaign(campaign.folder)
-
-
-def test_a_folder_without_a_campaign_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="adjudge campaign new"):
-        open_campaign(tmp_path)
-
-
-def test_a_missing_store_is_said_and_not_made(make_campaign: MakeCampaign) -> None:
+def test_a_store_that_is_missing_or_none_is_said_and_not_made(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign()
     campaign.database.close()
     for file in campaign.folder.glob("campaign.sqlite*"):
@@ -504,13 +491,6 @@ def test_a_missing_store_is_said_and_not_made(make_campaign: MakeCampaign) -> No
     with pytest.raises(DataError, match="store of the campaign is missing"):
         open_campaign(campaign.folder)
     assert not (campaign.folder / "campaign.sqlite").exists()
-
-
-def test_a_store_that_is_none_is_said(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign()
-    campaign.database.close()
-    for file in campaign.folder.glob("campaign.sqlite-*"):
-        file.unlink()
     (campaign.folder / "campaign.sqlite").write_text("no database " * 1000)
     with pytest.raises(AdjudgeError, match="not a database"):
         open_campaign(campaign.folder)
@@ -567,8 +547,9 @@ def test_times_are_those_that_were_passed(make_campaign: MakeCampaign) -> None:
 # The code at the end: for who worked, and for who noticed what was damaged.
 
 
-def test_who_finished_work_gets_the_code(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("esa", 2, assignment="pool", code_pass="YES", code_fail="NO")
+@pytest.mark.parametrize("other", ["NO", "YES"])
+def test_who_finished_work_gets_the_code(make_campaign: MakeCampaign, other: str) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool", code_pass="YES", code_fail=other)
     first, late = person(campaign, 0), person(campaign, 1)
     assert completion_code(campaign, first) == ""
     work_off(campaign, first, NOW)
@@ -587,22 +568,21 @@ def test_who_does_not_notice_what_was_damaged_gets_the_other_code(
     assert completion_code(campaign, person(campaign)) == code
 
 
-def test_one_code_for_all_is_for_those_who_worked_too(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("esa", 1, code_pass="DONE", code_fail="DONE")
-    who = person(campaign, 0)
-    assert completion_code(campaign, who) == ""
-    work_off(campaign, who, NOW)
-    assert completion_code(campaign, who) == "DONE"
-
-
 # Guidelines and categories: ours for every protocol, and people's own.
 
 
-@pytest.mark.parametrize("protocol", NAMES)
-def test_every_protocol_has_guidelines(tmp_path: Path, protocol: str) -> None:
-    write_guidelines(tmp_path, protocol, ["en-de", "en-zh"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["en-de.md", "guidelines.md"]
-    assert (tmp_path / "guidelines.md").read_text().startswith("# ")
+def test_every_protocol_has_guidelines(tmp_path: Path) -> None:
+    for protocol in NAMES:
+        write_guidelines(tmp_path / protocol, protocol, ["en-de", "en-zh"])
+        texts = {path.name: path.read_text() for path in (tmp_path / protocol).iterdir()}
+        assert sorted(texts) == ["en-de.md", "guidelines.md"], protocol
+        assert texts["guidelines.md"].startswith("# "), protocol
+
+
+def test_no_other_file_is_ever_read_as_guidelines(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign()
+    for lp in ("en-xx", "../campaign", "/etc/passwd", "\0"):
+        assert read_guidelines(campaign, lp) == read_guidelines(campaign, ""), lp
 
 
 def test_guidelines_are_read_as_they_stand_now(make_campaign: MakeCampaign) -> None:
@@ -612,12 +592,6 @@ def test_guidelines_are_read_as_they_stand_now(make_campaign: MakeCampaign) -> N
     (campaign.folder / "guidelines" / "en-zh.md").write_text("# 规则")
     assert read_guidelines(campaign, "en-zh").startswith("# Mark the errors")
     assert read_guidelines(campaign, "en-zh").endswith("\n\n# 规则")
-
-
-@pytest.mark.parametrize("lp", ["en-xx", "../campaign", "/etc/passwd", "\0"])
-def test_no_other_file_is_ever_read_as_guidelines(make_campaign: MakeCampaign, lp: str) -> None:
-    campaign, _ = make_campaign()
-    assert read_guidelines(campaign, lp) == read_guidelines(campaign, "")
 
 
 def test_guidelines_of_ones_own_take_the_place_of_ours(make_campaign: MakeCampaign, tmp_path: Path) -> None:
@@ -638,6 +612,25 @@ def test_our_categories_are_all_but_non_translation(make_campaign: MakeCampaign)
     assert set(CATEGORIES) - set(OURS) == {"non-translation"}
 
 
+def test_categories_of_ones_own_count_as_one_of_ours() -> None:
+    canonical = {
+        "Accuracy/Omission": "accuracy/omission",
+        "accuracy/whatever": "accuracy",
+        "Tone/Too casual": "other",
+        "non-translation": "non-translation",
+    }
+    assert {name: canonical_category(name) for name in canonical} == canonical
+
+
+def test_what_is_no_typology_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    no_categories = ["", "x", "[categories]", "categories = 1", "[categories]\na = 1"]
+    for text in [*no_categories, '[categories]\n"a/b/c" = "x"', '[categories]\n"" = "x"']:
+        own.write_text(text)
+        with pytest.raises(DataError, match=r"own\.toml"):
+            read_typology(own)
+
+
 def test_a_campaign_may_have_categories_of_its_own(make_campaign: MakeCampaign, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('[categories]\n"Accuracy/Omission" = "left out"\n"Tone" = "not ours"\n')
@@ -647,34 +640,3 @@ def test_a_campaign_may_have_categories_of_its_own(make_campaign: MakeCampaign, 
     opened.database.close()
     with pytest.raises(UsageError, match="esa asks for no categories"):
         make_campaign("esa", typology=own)
-
-
-@pytest.mark.parametrize(
-    ("name", "canonical"),
-    [
-        ("Accuracy/Omission", "accuracy/omission"),
-        ("accuracy/whatever", "accuracy"),
-        ("Tone/Too casual", "other"),
-        ("non-translation", "non-translation"),
-    ],
-)
-def test_categories_of_ones_own_count_as_one_of_ours(name: str, canonical: str) -> None:
-    assert canonical_category(name) == canonical
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "x",
-        "[categories]",
-        "categories = 1",
-        '[categories]\n"a/b/c" = "x"',
-        "[categories]\na = 1",
-        '[categories]\n"" = "x"',
-    ],
-)
-def test_what_is_no_typology_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "own.toml").write_text(text)
-    with pytest.raises(DataError, match=r"own\.toml"):
-        read_typology(tmp_path / "own.toml")

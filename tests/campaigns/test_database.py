@@ -43,6 +43,22 @@ ROW = {"protocol": "esa", "settings": "{}", "created_at": NOW}
 
 
 @pytest.fixture
+def empty(url: str) -> Iterator[Database]:
+    """A store of each kind with the tables of today."""
+    with closing(Database(url)) as made:
+        made.migrate()
+        yield made
+
+
+@pytest.fixture
+def in_a_file(tmp_path: Path) -> Iterator[Database]:
+    """The same in a file."""
+    with closing(Database(f"sqlite:///{tmp_path / 'store.sqlite'}")) as made:
+        made.migrate()
+        yield made
+
+
+@pytest.fixture
 def url(store: str | None, tmp_path: Path) -> str:
     return store or f"sqlite:///{tmp_path / 'store.sqlite'}"
 
@@ -72,16 +88,13 @@ def test_an_empty_store_gets_all_tables(url: str) -> None:
         assert_has_all(database)
 
 
-def test_a_newer_store_is_refused_and_left_as_it_is(url: str) -> None:
-    database = Database(url)
-    database.migrate()
-    with database.writing() as connection:
+def test_a_newer_store_is_refused_and_left_as_it_is(empty: Database) -> None:
+    with empty.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = 'm999'"))
     with pytest.raises(StoreError, match=r"newer adjudge.*'m999'.*update adjudge"):
-        database.migrate()
-    with database.reading() as connection:
+        empty.migrate()
+    with empty.reading() as connection:
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "m999"
-    database.close()
 
 
 def test_all_connections_are_kept_and_whoever_finds_none_waits(url: str) -> None:
@@ -112,11 +125,8 @@ def test_a_store_of_today_is_opened_while_somebody_writes(url: str) -> None:
 
 def test_processes_that_start_together_migrate_once(url: str) -> None:
     databases = [Database(url) for _ in range(4)]
-    threads = [threading.Thread(target=database.migrate) for database in databases]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(Database.migrate, databases))
     assert [count(database) for database in databases] == [0] * 4
     for database in databases:
         database.close()
@@ -146,68 +156,39 @@ def test_a_file_that_others_make_at_this_moment_is_waited_for(
     database.close()
 
 
-def test_after_an_error_nothing_of_a_transaction_is_left(url: str) -> None:
-    database = Database(url)
-    database.migrate()
-
-    def write_and_fail() -> None:
-        with database.writing() as connection:
-            connection.execute(insert(campaign).values(name="x", **ROW))
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        write_and_fail()
-    assert count(database) == 0
-    database.close()
-
-
-def test_a_row_that_may_not_be_is_the_callers_business(url: str) -> None:
-    database = Database(url)
-    database.migrate()
-    with pytest.raises(IntegrityError), database.writing() as connection:
+def test_a_row_that_may_not_be_is_the_callers_business(empty: Database) -> None:
+    with pytest.raises(IntegrityError), empty.writing() as connection:
         connection.execute(insert(campaign), [{"name": "x", **ROW}] * 2)
     row = {"campaign_id": 99, "at": NOW, "actor": "", "action": "", "detail": ""}
-    with pytest.raises(IntegrityError), database.writing() as connection:  # foreign keys hold
+    with pytest.raises(IntegrityError), empty.writing() as connection:  # foreign keys hold
         connection.execute(insert(audit).values(**row))
-    database.close()
 
 
-def test_a_reader_sees_one_state_whatever_is_written(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
-    database.migrate()
-    with database.reading() as connection:
+def test_a_reader_sees_one_state_whatever_is_written(in_a_file: Database) -> None:
+    with in_a_file.reading() as connection:
         before = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
-        with database.writing() as other:
+        with in_a_file.writing() as other:
             other.execute(insert(campaign).values(name="x", **ROW))
         after = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
-    assert (before, after, count(database)) == (0, 0, 1)
-    database.close()
+    assert (before, after, count(in_a_file)) == (0, 0, 1)
 
 
-def test_many_writers_at_once_all_get_their_turn(url: str) -> None:
-    database = Database(url)
-    database.migrate()
-
+def test_many_writers_at_once_all_get_their_turn(empty: Database) -> None:
     def write(name: str) -> None:
         for number in range(10):
-            with database.writing() as connection:
+            with empty.writing() as connection:
                 found = connection.execute(select(func.count()).select_from(campaign)).scalar_one()
                 connection.execute(insert(campaign).values(name=f"{name}-{number}-{found}", **ROW))
 
-    threads = [threading.Thread(target=write, args=(str(number),)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert count(database) == 80
-    database.close()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, "abcdefgh"))
+    assert count(empty) == 80
 
 
 def test_a_writer_of_another_process_is_waited_for_but_not_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    in_a_file: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database, path = Database(f"sqlite:///{tmp_path / 'store.sqlite'}"), tmp_path / "store.sqlite"
-    database.migrate()
+    database, path = in_a_file, tmp_path / "store.sqlite"
     looks: list[float] = []
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -227,27 +208,22 @@ def test_a_writer_of_another_process_is_waited_for_but_not_for_ever(
         with pytest.raises(StoreError, match="database is locked"), database.writing():
             pass
     assert count(database) == 1
-    database.close()
 
 
-def test_a_commit_is_on_the_disk_before_it_is_acknowledged(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
-    with database.reading() as connection:
+def test_a_commit_is_on_the_disk_before_it_is_acknowledged(in_a_file: Database) -> None:
+    with in_a_file.reading() as connection:
         pragmas = [
             connection.execute(text(f"PRAGMA {name}")).scalar_one()
             for name in ("journal_mode", "synchronous", "foreign_keys")
         ]
     assert pragmas == ["wal", 2, 1]
-    database.close()
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["", "store.sqlite", "mysql://host/x", "sqlite://", "sqlite+pysqlcipher:///x", "postgresql+pg8000://x"],
-)
-def test_other_stores_are_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="sqlite:///PATH or postgresql://"):
-        Database(url)
+def test_other_stores_are_refused() -> None:
+    drivers = ["sqlite+pysqlcipher:///x", "postgresql+pg8000://x"]
+    for url in ["", "store.sqlite", "mysql://host/x", "sqlite://", *drivers]:
+        with pytest.raises(UsageError, match="sqlite:///PATH or postgresql://"):
+            Database(url)
 
 
 def test_an_address_never_shows_its_password() -> None:
@@ -268,14 +244,12 @@ def test_a_path_may_hold_any_character(make_campaign: MakeCampaign) -> None:
 # Backups...
 
 
-def test_a_backup_holds_everything_that_was_acknowledged_before(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
-    database.migrate()
+def test_a_backup_holds_everything_that_was_acknowledged_before(in_a_file: Database, tmp_path: Path) -> None:
     acknowledged, is_done = [0], threading.Event()
 
     def write() -> None:
         while not is_done.is_set():
-            with database.writing() as connection:
+            with in_a_file.writing() as connection:
                 connection.execute(insert(campaign).values(name=str(acknowledged[0]), **ROW))
             acknowledged[0] += 1
 
@@ -284,25 +258,23 @@ def test_a_backup_holds_everything_that_was_acknowledged_before(tmp_path: Path) 
     try:
         for number in range(3):
             before = acknowledged[0]
-            database.backup(tmp_path / f"{number}.sqlite", "")
+            in_a_file.backup(tmp_path / f"{number}.sqlite", "")
             with closing(sqlite3.connect(tmp_path / f"{number}.sqlite")) as copy:
                 assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
                 assert copy.execute("SELECT count(*) FROM campaign").fetchone()[0] >= before
     finally:
         is_done.set()
         writer.join()
-    database.close()
 
 
-def test_a_backup_writes_over_nothing_and_leaves_nothing_unfinished(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
-    database.migrate()
+def test_a_backup_writes_over_nothing_and_leaves_nothing_unfinished(
+    in_a_file: Database, tmp_path: Path
+) -> None:
     (tmp_path / "there").write_text("mine")
     with pytest.raises(UsageError, match="exists"):
-        database.backup(tmp_path / "there", "")
+        in_a_file.backup(tmp_path / "there", "")
     with pytest.raises(StoreError):
-        database.backup(tmp_path / "no" / "folder", "")
-    database.close()
+        in_a_file.backup(tmp_path / "no" / "folder", "")
     assert (tmp_path / "there").read_text() == "mine"
     assert not list(tmp_path.glob(".*"))
 
@@ -352,12 +324,10 @@ RENAME = Statement(update(campaign).where(campaign.c.name == bindparam("old")).v
 
 
 @pytest.fixture
-def database(store: str | None, tmp_path: Path) -> Database:
-    made = Database(store or f"sqlite:///{tmp_path / 'store.sqlite'}")
-    made.migrate()
-    with made.writing() as connection:
+def database(empty: Database) -> Database:
+    with empty.writing() as connection:
         ADD.run(connection, [{"name": name} for name in NAMES])
-    return made
+    return empty
 
 
 def test_rows_have_the_names_of_columns_and_the_values_that_were_given(database: Database) -> None:
@@ -367,7 +337,6 @@ def test_rows_have_the_names_of_columns_and_the_values_that_were_given(database:
         assert [tuple(row) for row in rows] == [("Alder", NOW, "Alder"), ("Birch", NOW, "Birch")]
         assert FIND.first(connection, now=NOW).name == "Alder"
         assert FIND.first(connection, now=NOW - 1) is None
-    database.close()
 
 
 def test_each_of_several_rows_is_written_in_the_transaction(database: Database) -> None:
@@ -380,7 +349,6 @@ def test_each_of_several_rows_is_written_in_the_transaction(database: Database) 
         rename()
     with database.reading() as connection:
         assert len(FIND.rows(connection, now=NOW)) == 2
-    database.close()
 
 
 def test_an_error_of_the_driver_names_the_store(database: Database) -> None:
@@ -388,18 +356,9 @@ def test_an_error_of_the_driver_names_the_store(database: Database) -> None:
         connection.exec_driver_sql("ALTER TABLE campaign RENAME COLUMN name TO title")
     with pytest.raises(StoreError, match=r"store .* says: .*name"), database.reading() as connection:
         FIND.rows(connection, now=NOW)
-    database.close()
 
 
 # Work of many threads in one transaction: done once, durable for all, and a failure is its own alone.
-
-
-@pytest.fixture
-def together_database(tmp_path: Path) -> Iterator[Database]:
-    made = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
-    made.migrate()
-    yield made
-    made.close()
 
 
 def add(name: str) -> Callable[[Connection], str]:
@@ -410,46 +369,42 @@ def add(name: str) -> Callable[[Connection], str]:
     return work
 
 
-def names(together_database: Database) -> list[str]:
-    with together_database.reading() as connection:
+def names(in_a_file: Database) -> list[str]:
+    with in_a_file.reading() as connection:
         return list(connection.execute(select(campaign.c.name).order_by(campaign.c.name)).scalars())
 
 
 def at_once(
-    together_database: Database, jobs: list[Callable[[Connection], str]]
+    in_a_file: Database, jobs: list[Callable[[Connection], str]]
 ) -> tuple[list[Future[str]], list[str]]:
     """Have jobs wait for each other behind somebody who writes; what became of them, and what SQLite did."""
     asked: list[str] = []
-    with ThreadPoolExecutor(len(jobs)) as pool, together_database.writing() as connection:
+    with ThreadPoolExecutor(len(jobs)) as pool, in_a_file.writing() as connection:
         driver: Any = connection.connection.driver_connection
         driver.set_trace_callback(asked.append)
-        done = [pool.submit(together_database.write, jobs[0])]
-        while not together_database._writers._waiting:  # the first one leads, and waits for its turn
+        done = [pool.submit(in_a_file.write, jobs[0])]
+        while not in_a_file._writers._waiting:  # the first one leads, and waits for its turn
             pass
-        done += [pool.submit(together_database.write, job) for job in jobs[1:]]
-        while len(together_database._together._waiting) < len(jobs) - 1:
+        done += [pool.submit(in_a_file.write, job) for job in jobs[1:]]
+        while len(in_a_file._together._waiting) < len(jobs) - 1:
             pass
     driver.set_trace_callback(None)
     return done, asked
 
 
-def test_what_comes_meanwhile_is_committed_once(together_database: Database) -> None:
-    done, asked = at_once(together_database, [add(f"c{number:02d}") for number in range(20)])
-    assert (
-        [one.result() for one in done]
-        == names(together_database)
-        == [f"c{number:02d}" for number in range(20)]
-    )
+def test_what_comes_meanwhile_is_committed_once(in_a_file: Database) -> None:
+    done, asked = at_once(in_a_file, [add(f"c{number:02d}") for number in range(20)])
+    assert [one.result() for one in done] == names(in_a_file) == [f"c{number:02d}" for number in range(20)]
     assert asked.count("COMMIT") == 3  # who was there before, the leader, and all who came meanwhile
 
 
-def test_more_than_fit_into_one_transaction_are_all_written(together_database: Database) -> None:
-    done, asked = at_once(together_database, [add(f"c{number:03d}") for number in range(70)])
-    assert [one.result() for one in done] == names(together_database)
+def test_more_than_fit_into_one_transaction_are_all_written(in_a_file: Database) -> None:
+    done, asked = at_once(in_a_file, [add(f"c{number:03d}") for number in range(70)])
+    assert [one.result() for one in done] == names(in_a_file)
     assert asked.count("COMMIT") == 5
 
 
-def test_what_fails_writes_nothing_and_the_others_are_written(together_database: Database) -> None:
+def test_what_fails_writes_nothing_and_the_others_are_written(in_a_file: Database) -> None:
     def fail(connection: Connection) -> str:
         ADD.run(connection, [{"name": "half"}])
         raise InterruptedError
@@ -458,24 +413,24 @@ def test_what_fails_writes_nothing_and_the_others_are_written(together_database:
         ADD.run(connection, [{"name": "a"}])
         return "never"
 
-    done, _ = at_once(together_database, [add("a"), fail, add("b"), break_a_rule, add("c")])
+    done, _ = at_once(in_a_file, [add("a"), fail, add("b"), break_a_rule, add("c")])
     assert isinstance(done[1].exception(), InterruptedError)
     assert isinstance(done[3].exception(), StoreError)
-    assert [done[place].result() for place in (0, 2, 4)] == names(together_database) == ["a", "b", "c"]
+    assert [done[place].result() for place in (0, 2, 4)] == names(in_a_file) == ["a", "b", "c"]
 
 
-def test_a_commit_that_fails_fails_for_everybody_in_it(together_database: Database) -> None:
+def test_a_commit_that_fails_fails_for_everybody_in_it(in_a_file: Database) -> None:
     def break_at_the_end(connection: Connection) -> str:
         connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
         values = {"campaign_id": 99, "at": NOW, "actor": "x", "action": "x", "detail": ""}
         connection.execute(insert(audit).values(**values))
         return "never"
 
-    done, _ = at_once(together_database, [add("a"), add("b"), break_at_the_end, add("c")])
+    done, _ = at_once(in_a_file, [add("a"), add("b"), break_at_the_end, add("c")])
     assert done[0].result() == "a"
     assert all(one.exception() for one in done[1:])
-    assert names(together_database) == ["a"]
-    assert together_database.write(add("d")) == "d"
+    assert names(in_a_file) == ["a"]
+    assert in_a_file.write(add("d")) == "d"
 
 
 def test_who_a_deadlock_sends_away_does_its_work_again(url: str) -> None:

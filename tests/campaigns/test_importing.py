@@ -103,6 +103,11 @@ def marked(campaign: Campaign, *spans: ErrorSpan, **changes: Any) -> list[Submis
     return [replace(first, records=(replace(record, spans=spans),), **changes)]
 
 
+def two(make_campaign: MakeCampaign, protocol: str = "esa") -> tuple[Campaign, Campaign]:
+    """One to export from, and one of the same people to import into."""
+    return make_campaign(protocol, PEOPLE)[0], make_campaign(protocol, PEOPLE, assignment="pool")[0]
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_filler_does_not_replace_what_was_said_first(is_first: bool, make_campaign: MakeCampaign) -> None:
     first, _ = make_campaign(annotators=PEOPLE)
@@ -117,23 +122,42 @@ def test_a_filler_does_not_replace_what_was_said_first(is_first: bool, make_camp
     assert [r.rating for r in found.records if isinstance(r, Annotation)] == [70]
 
 
-def test_marks_keep_their_places_and_something_missing_its_own(make_campaign: MakeCampaign) -> None:
-    first, _ = make_campaign(annotators=PEOPLE[:1])
-    spans = (
-        ErrorSpan(severity="minor", start=1, end=2, text="i"),
-        ErrorSpan(severity="major", category="accuracy/omission", match="unplaced"),
-    )
-    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
-    assert not import_submissions(second, marked(first, *spans), NOW)
-    (found,) = export_campaign(second).submissions
-    (record,) = found.records
-    assert isinstance(record, Annotation)
-    assert record.spans == spans
-
-
 FAULT = ErrorSpan(severity="minor", category="instruction fault", match="unplaced")
 MISSING = ErrorSpan(severity="major", category="accuracy/omission", match="unplaced")
 TOLD = "Keep <b>placeholders</b> & be brief."
+
+
+@pytest.mark.parametrize(
+    ("spans", "left_out"),
+    [
+        ([ErrorSpan(severity="minor", start=1, end=2, text="i"), MISSING], {}),
+        ([FAULT], {"marks that an instruction is not followed, where none is shown": 1}),
+        (
+            [
+                ErrorSpan(severity="minor", match="unplaced"),
+                ErrorSpan(severity="minor", match="unmatched", text="Hnd"),
+            ],
+            {"marks whose place in their text is not known": 2},
+        ),
+        ([ErrorSpan(severity="neutral", start=0, end=3, text="Die")], {"marks of severity neutral": 1}),
+    ],
+)
+def test_marks_come_in_with_their_places_and_what_has_none_is_counted(
+    spans: list[ErrorSpan], left_out: dict[str, int], make_campaign: MakeCampaign
+) -> None:
+    first, second = make_campaign(annotators=PEOPLE[:1])[0], two(make_campaign)[1]
+    assert import_submissions(second, marked(first, *spans), NOW) == left_out
+    (found,) = export_campaign(second).submissions
+    (record,) = found.records
+    assert isinstance(record, Annotation)
+    assert record.spans == (() if left_out else tuple(spans))
+
+
+def test_a_mark_that_is_none_of_the_text_is_no_answer(make_campaign: MakeCampaign) -> None:
+    first, second = two(make_campaign)
+    odd = ErrorSpan(severity="minor", start=0, end=3, text="xyz")
+    (what,) = import_submissions(second, marked(first, odd), NOW)
+    assert what.startswith("submissions that the protocol does not allow (")
 
 
 @pytest.mark.parametrize("form", ["campaign", "pearmut"])
@@ -142,7 +166,7 @@ def test_special_marks_go_out_and_come_back_as_categories_of_their_own(
 ) -> None:
     texts = replace(small, segments=tuple(replace(one, meta={"instruction": TOLD}) for one in small))
     first, _ = make_campaign("contrastive-esa", PEOPLE[:1], name="first_#_en-de", test_set=texts)
-    marks = {"missing": {"severity": "major"}, "instruction_fault": "minor"}
+    marks: Any = {"missing": {"severity": "major"}, "instruction_fault": "minor"}
     work_off(first, person(first), NOW, rating=70, **marks)
     exported = export_campaign(first)
     assert {r.spans for s in exported.submissions for r in s.records if isinstance(r, Annotation)} == {
@@ -162,19 +186,9 @@ def test_special_marks_go_out_and_come_back_as_categories_of_their_own(
     assert after == [before, before]
 
 
-def test_an_instruction_fault_where_no_instruction_is_shown_is_counted(make_campaign: MakeCampaign) -> None:
-    first, _ = make_campaign(annotators=PEOPLE[:1])
-    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
-    left_out = import_submissions(second, marked(first, FAULT), NOW)
-    assert left_out == {"marks that an instruction is not followed, where none is shown": 1}
-    (found,) = export_campaign(second).submissions
-    assert found.records[0].spans == ()  # type: ignore[union-attr]
-
-
 def test_what_is_no_translation_at_all_stays_that(make_campaign: MakeCampaign) -> None:
-    first, _ = make_campaign("mqm", PEOPLE)
+    first, second = two(make_campaign, "mqm")
     work_off(first, person(first), NOW, is_non_translation=[True])
-    second, _ = make_campaign("mqm", PEOPLE, assignment="pool")
     assert not import_submissions(second, export_campaign(first).submissions, NOW)
     assert said(second) == said(first)
     spans = {span.category for one in export_campaign(second).submissions for span in one.records[0].spans}  # type: ignore[union-attr]
@@ -194,50 +208,21 @@ def test_what_is_no_translation_at_all_stays_that(make_campaign: MakeCampaign) -
 def test_what_has_no_place_is_counted(
     change: dict[str, Any], counted: str, make_campaign: MakeCampaign
 ) -> None:
-    first, _ = make_campaign(annotators=PEOPLE)
-    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    first, second = two(make_campaign)
     assert import_submissions(second, marked(first, **change), NOW) == {counted: 1}
     assert not export_campaign(second).submissions
 
 
-def test_a_mark_that_is_none_of_the_text_is_counted(make_campaign: MakeCampaign) -> None:
-    first, _ = make_campaign(annotators=PEOPLE)
-    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
-    odd = ErrorSpan(severity="minor", start=0, end=3, text="xyz")
-    (what,) = import_submissions(second, marked(first, odd), NOW)
-    assert what.startswith("submissions that the protocol does not allow (")
-    neutral = ErrorSpan(severity="neutral", start=0, end=3, text="Die")
-    assert import_submissions(second, marked(first, neutral), NOW) == {"marks of severity neutral": 1}
-
-
-def test_a_mark_whose_place_is_unknown_says_of_nothing_that_it_is_missing(
-    make_campaign: MakeCampaign,
-) -> None:
-    first, _ = make_campaign(annotators=PEOPLE)
-    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
-    lost = ErrorSpan(severity="minor", match="unplaced")
-    quote = ErrorSpan(severity="minor", match="unmatched", text="Hnd")
-    assert import_submissions(second, marked(first, lost, quote), NOW) == {
-        "marks whose place in their text is not known": 2
-    }
-    (found,) = export_campaign(second).submissions
-    (record,) = found.records
-    assert isinstance(record, Annotation)
-    assert record.spans == ()
-
-
 def test_a_draft_that_was_not_shown_cannot_have_been_chosen(make_campaign: MakeCampaign) -> None:
-    first, _ = make_campaign("post-edit", PEOPLE)
+    first, second = two(make_campaign, "post-edit")
     work_off(first, person(first), NOW, **finished(first))
     (one, *_) = export_campaign(first).submissions
-    second, _ = make_campaign("post-edit", PEOPLE, assignment="pool")
     found = import_submissions(second, [replace(one, chosen="Nobody")], NOW)
     assert found == {"submissions that chose a draft that was not shown": 1}
 
 
 def test_who_was_not_finished_goes_on_where_they_stopped(make_campaign: MakeCampaign) -> None:
-    first, _ = make_campaign(annotators=PEOPLE)
-    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    first, second = two(make_campaign)
     work_off(first, person(first), NOW)
     everything = export_campaign(first).submissions
     documents: dict[int, list[Submission]] = {}

@@ -8,7 +8,6 @@ from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.people import IDLE, LONGEST, Link
 from adjudge.errors import AccessError, UsageError
 from tests.campaigns.conftest import NOW, Made, MakeCampaign
-from tests.campaigns.work import take, work_off
 
 PASSWORD = "correct horse battery"
 
@@ -98,14 +97,6 @@ def test_who_is_looked_up_without_writing_within_a_minute(made: Made) -> None:
         assert connection.execute(select(database.session.c.seen_at)).scalar_one() == NOW
 
 
-def test_every_login_makes_a_session_of_its_own(made: Made) -> None:
-    campaign, links = made
-    first, second = (people.enter(campaign, links[0].secret, NOW) for _ in range(2))
-    people.leave(campaign, first)
-    assert people.who(campaign, first, NOW) is None
-    assert people.who(campaign, second, NOW) is not None
-
-
 def test_old_sessions_are_cleared_at_login(made: Made) -> None:
     campaign, links = made
     people.enter(campaign, links[0].secret, NOW)
@@ -133,15 +124,6 @@ def test_who_is_revoked_is_out_at_once_and_can_be_let_in_again(made: Made) -> No
     assert people.who(campaign, people.enter(campaign, link.secret, NOW + 4), NOW + 4) is not None
 
 
-def test_a_new_link_ends_the_one_before_and_its_sessions(made: Made) -> None:
-    campaign, links = made
-    cookie = people.enter(campaign, links[0].secret, NOW)
-    people.new_link(campaign, people.people(campaign)[0].id, NOW, actor="organiser")
-    assert people.who(campaign, cookie, NOW) is None
-    with pytest.raises(AccessError):
-        people.enter(campaign, links[0].secret, NOW)
-
-
 def test_the_last_organiser_cannot_be_revoked(made: Made) -> None:
     campaign, number, _ = organiser_of(made)
     with pytest.raises(UsageError, match="last organiser"):
@@ -151,36 +133,11 @@ def test_the_last_organiser_cannot_be_revoked(made: Made) -> None:
     assert [person.revoked_at for person in people.people(campaign) if person.id == number] == [NOW]
 
 
-def test_an_organiser_signs_in_with_a_password(made: Made) -> None:
-    campaign, number, _ = organiser_of(made)
-    people.set_password(campaign, number, PASSWORD, NOW, actor="command")
-    cookie = people.sign_in(campaign, "organiser", PASSWORD, NOW)
-    person = people.who(campaign, cookie, NOW)
-    assert person is not None
-    assert person.role == "organiser"
-
-
-def test_name_and_password_must_belong_together(made: Made) -> None:
-    campaign, number, _ = organiser_of(made)
-    people.set_password(campaign, number, PASSWORD, NOW, actor="command")
-    wrong = [
-        ("organiser", PASSWORD + "x"),
-        ("organiser", ""),
-        ("Organiser", PASSWORD),
-        ("nobody", PASSWORD),
-        ("Ann", PASSWORD),
-        ("\0", PASSWORD),
-        ("\ud800", "\ud800"),
-    ]
-    for name, password in wrong:
-        with pytest.raises(AccessError, match="belong together"):
-            people.sign_in(campaign, name, password, NOW)
-
-
 def test_without_a_password_nobody_signs_in(made: Made) -> None:
     campaign, _, _ = organiser_of(made)
-    with pytest.raises(AccessError):
-        people.sign_in(campaign, "organiser", "", NOW)
+    for name, password in (("organiser", ""), ("\0", PASSWORD), ("\ud800", "\ud800")):
+        with pytest.raises(AccessError, match="belong together"):
+            people.sign_in(campaign, name, password, NOW)
 
 
 def test_passwords_are_kept_as_argon2_and_end_sessions(made: Made) -> None:
@@ -193,35 +150,11 @@ def test_passwords_are_kept_as_argon2_and_end_sessions(made: Made) -> None:
         assert str(connection.execute(chosen).scalar_one()).startswith("$argon2id$")
 
 
-@pytest.mark.parametrize("change", ["short", "annotator", "nobody"])
-def test_passwords_are_for_organisers_and_long(made: Made, change: str) -> None:
-    campaign, number, _ = organiser_of(made)
-    chosen = {"annotator": people.people(campaign)[0].id, "nobody": 10**6}.get(change, number)
-    with pytest.raises(UsageError):
-        people.set_password(campaign, chosen, "short" if change == "short" else PASSWORD, NOW, actor="x")
-
-
 def test_a_name_is_unique_and_can_be_seen(made: Made) -> None:
     campaign, _ = made
     for name in ("", "  ", "Ann", "a\nb", "a\0", "x" * 201, "\u202eevil"):
         with pytest.raises(UsageError):
-            people.add_people(campaign, [name], "annotator", NOW, actor="organiser")
-    assert len(people.people(campaign)) == 3
-
-
-def test_a_name_may_be_of_any_script(made: Made) -> None:
-    campaign, _ = made
-    for name in ("Łukasz", "王小明", "عائشة", "O'Neill; DROP TABLE person"):
-        (link,) = people.add_people(campaign, [name], "adjudicator", NOW, actor="organiser")
-        person = people.who(campaign, people.enter(campaign, link.secret, NOW), NOW)
-        assert person is not None
-        assert (person.name, person.role) == (name, "adjudicator")
-
-
-def test_one_bad_name_adds_nobody(made: Made) -> None:
-    campaign, _ = made
-    with pytest.raises(UsageError, match="Ben"):
-        people.add_people(campaign, ["Cleo", "Ben"], "annotator", NOW, actor="organiser")
+            people.add_people(campaign, ["Cleo", name], "annotator", NOW, actor="organiser")
     assert [person.name for person in people.people(campaign)] == ["Ann", "Ben", "organiser"]
 
 
@@ -239,12 +172,9 @@ def test_what_organisers_do_is_written_down(made: Made) -> None:
     ]
 
 
-def test_who_is_revoked_gives_tasks_back_and_others_do_them(made: Made) -> None:
-    campaign, _ = made
-    ann, ben, _ = people.people(campaign)
-    take(campaign, ann, NOW)
-    people.revoke(campaign, ann.id, NOW + 1, actor="organiser")
-    with campaign.database.reading() as connection:
-        states = select(database.assignment.c.state).where(database.assignment.c.person_id == ann.id)
-        assert list(connection.execute(states).scalars()) == ["expired"]
-    assert len(work_off(campaign, ben, NOW + 2)) == 6
+def test_passwords_are_for_organisers_and_long(made: Made) -> None:
+    campaign, number, _ = organiser_of(made)
+    ann = people.people(campaign)[0].id
+    for chosen, password in ((number, "short"), (ann, PASSWORD), (10**6, PASSWORD)):
+        with pytest.raises(UsageError):
+            people.set_password(campaign, chosen, password, NOW, actor="x")

@@ -11,10 +11,9 @@ from adjudge.errors import DataError, UsageError
 
 
 def test_what_is_stored_is_read_again() -> None:
-    settings = CampaignSettings(
-        protocol="esa-ai", lps=("en-de", "en-zh"), checks=0.12, control=0.1, code_pass="ÄÖ"
-    )
+    settings = CampaignSettings(protocol="esa-ai", lps=("en-de", "en-zh"), control=0.1, code_pass="ÄÖ")
     assert read_settings(render_settings(settings)) == settings
+    assert json.loads(render_settings(settings))["check_kinds"] == ["damaged"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", '{"protocol": "esa", "later": 1}', '{"lps": []}', "{"])
@@ -28,23 +27,16 @@ def test_what_are_no_settings_is_said(text: str) -> None:
     [
         ({"protocol": "est"}, "no campaign protocol 'est'"),
         ({"balance": "people"}, "balance must be 'documents' or 'systems'; got 'people'"),
-        ({"assignment": "random"}, "assignment must be 'static'"),
-        ({"dynamic_by": "luck"}, "dynamic_by must be 'ties'"),
         ({"check_kinds": ("loud",)}, "check_kinds must be 'damaged'"),
         ({"check_kinds": ()}, "check_kinds"),
-        ({"checks": -0.1}, "checks must be greater than or equal to 0"),
         ({"checks": 0.6}, "checks must be less than or equal to 0.5"),
         ({"checks": float("nan")}, "checks must be .*; got nan"),
         ({"checks": True}, "checks must be a valid number"),
-        ({"raters": 0}, "raters must be"),
         ({"raters": 1.5}, "raters must be a valid integer"),
         ({"lease_minutes": 0}, "lease must be greater than 0"),
         ({"lease_minutes": float("inf")}, "lease must be a finite number"),
         ({"segments_each": 0}, "segments_each must be greater than or equal to 1; got 0"),
-        (
-            {"checks_first": True, "assignment": "pool"},
-            "checks_first needs assignment static, got pool",
-        ),
+        ({"checks_first": True, "assignment": "pool"}, "checks_first needs assignment static, got pool"),
         ({"control": 0.1}, "control needs protocol esa-ai"),
         ({"half_steps": True}, "half_steps needs protocol sqm or contrastive-sqm"),
         ({"critical": True}, "critical needs protocol mqm"),
@@ -60,7 +52,3 @@ def test_settings_change_the_protocol() -> None:
     assert protocol_of(CampaignSettings(protocol="mqm", critical=True)).severities[-1] == "critical"
     steps = [protocol_of(CampaignSettings(protocol="sqm", half_steps=half)).scale for half in (False, True)]
     assert [scale.step for scale in steps if scale is not None] == [1, 0.5]
-
-
-def test_settings_are_json_of_plain_values() -> None:
-    assert json.loads(render_settings(CampaignSettings(protocol="esa")))["check_kinds"] == ["damaged"]

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from adjudge.campaigns import database
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
-from adjudge.campaigns.tasks import Given, Task, find_media, make_tasks, place_media
+from adjudge.campaigns.tasks import Given, Task, find_media, make_tasks
 from adjudge.core.record import Annotation, ErrorSpan, Failure
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
@@ -23,8 +23,8 @@ SEGMENT = Segment(segment="1", lp="en-de", source="The dog sleeps.", translation
 
 
 def annotation(*spans: ErrorSpan, **more: Any) -> Annotation:
-    fields = {"lp": "en-de", "segment": "1", "system": "A", "annotator": "gemba", "protocol": "mqm", **more}
-    return Annotation(spans=spans, **fields)
+    named = {"lp": "en-de", "segment": "1", "system": "A", "annotator": "gemba", "protocol": "mqm"}
+    return Annotation(spans=spans, **named | more)
 
 
 def span(start: int | None, end: int | None, **more: Any) -> ErrorSpan:
@@ -72,7 +72,9 @@ def test_a_mark_is_shown_or_left_out_with_a_word(
 
 
 def test_clean_is_not_the_same_as_never_annotated() -> None:
-    given = Given([annotation()], ("minor",))
+    named: Any = {"lp": "en-de", "segment": "1", "annotator": "gemba", "protocol": "mqm"}
+    failed = Failure(systems=("B",), reason="empty", detail="", **named)
+    given = Given([annotation(), failed], ("minor",))
     assert given.of(SEGMENT, "A") == []
     assert given.of(SEGMENT, "B") is None
     assert given.warnings == ("translations without a stored annotation, shown without marks: 1",)
@@ -81,13 +83,6 @@ def test_clean_is_not_the_same_as_never_annotated() -> None:
 def test_marks_stand_in_order() -> None:
     given = Given([annotation(span(9, 10), span(0, 8), span(0, 3))], ("minor",))
     assert [(s["start"], s["end"]) for s in given.of(SEGMENT, "A") or ()] == [(0, 3), (0, 8), (9, 10)]
-
-
-def test_failures_annotate_nothing() -> None:
-    failure = Failure(
-        lp="en-de", segment="1", systems=("A",), annotator="x", protocol="mqm", reason="empty", detail=""
-    )
-    assert len(Given([failure], ("minor",))) == 0
 
 
 def test_two_annotators_of_one_translation_are_refused() -> None:
@@ -105,10 +100,10 @@ def test_a_campaign_says_what_did_not_fit(make_campaign: MakeCampaign) -> None:
     ]
 
 
-@pytest.mark.parametrize(("protocol", "given"), [("esa-ai", None), ("esa-ai", []), ("esa", [annotation()])])
-def test_given_spans_go_with_esa_ai_alone(make_campaign: MakeCampaign, protocol: str, given: Any) -> None:
-    with pytest.raises(UsageError, match="marked beforehand"):
-        make_campaign(protocol, given=given)
+def test_given_spans_go_with_esa_ai_alone(make_campaign: MakeCampaign) -> None:
+    for protocol, given in (("esa-ai", None), ("esa-ai", []), ("esa", [annotation()])):
+        with pytest.raises(UsageError, match="marked beforehand"):
+            make_campaign(protocol, given=given)
 
 
 # Sources that are no text: copied under names of ours, and nothing from outside of their folder.
@@ -148,41 +143,22 @@ def test_files_are_copied_under_names_of_ours(make_campaign: MakeCampaign, folde
     assert contents == [b"1", b"2", b"3"]
     names = sorted(path.name for path in (campaign.folder / "media").iterdir())
     assert all(len(name) == 36 and name.isascii() and name == name.lower() for name in names)
-    assert len(names) == 3
+    assert len(names) == 3, "equal files are one"
 
 
-def test_equal_files_are_one(folder: Path) -> None:
-    named = find_media([segment(media="image", file="x.png")], folder)
-    assert place_media(named) == place_media(find_media([segment(media="image", file="x.png")], folder))
-
-
-@pytest.mark.parametrize(
-    ("meta", "wrong"),
-    [
-        ({"media": "image", "file": "../secret.png"}, "outside"),
-        ({"media": "image", "file": "deep/../../secret.png"}, "outside"),
-        ({"media": "image", "file": "link.png"}, "outside"),
-        ({"media": "image", "file": "/etc/x.png"}, "outside"),
-        ({"media": "image", "file": "none.png"}, "no file"),
-        ({"media": "image", "file": "a\0.png"}, "no name of a file"),
-        ({"media": "image", "file": "x.svg"}, "media is one of"),
-        ({"media": "image", "file": "x.html"}, "media is one of"),
-        ({"media": "image", "file": "s.mp3"}, "media is one of"),
-        ({"media": "image"}, "media is one of"),
-        ({"media": "image", "file": 7}, "media is one of"),
-        ({"media": "html", "file": "x.png"}, "media is one of"),
-        ({"media": None, "file": "x.png"}, "media is one of"),
-    ],
-)
-def test_what_is_no_media_file_of_the_folder_is_refused(
-    folder: Path, meta: dict[str, Any], wrong: str
-) -> None:
-    with pytest.raises(DataError, match=wrong) as caught:
-        find_media([segment(**meta)], folder)
-    assert "segment '1' of en-de" in str(caught.value)
-
-
-def test_files_need_a_folder() -> None:
+def test_what_is_no_media_file_of_the_folder_is_refused(folder: Path) -> None:
+    outside = ["../secret.png", "deep/../../secret.png", "link.png", "/etc/x.png"]
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        *(("outside", {"media": "image", "file": name}) for name in outside),
+        ("no file", {"media": "image", "file": "none.png"}),
+        ("no name of a file", {"media": "image", "file": "a\0.png"}),
+        *(("media is one of", {"media": "image", "file": name}) for name in ("x.svg", "x.html", "s.mp3", 7)),
+        *(("media is one of", {"media": kind, "file": "x.png"}) for kind in ("html", None)),
+        ("media is one of", {"media": "image"}),
+    ]
+    for why, meta in wrong:
+        with pytest.raises(DataError, match=f"(?s)(?=.*segment '1' of en-de).*{why}"):
+            find_media([segment(**meta)], folder)
     with pytest.raises(DataError, match="no folder of media files was given"):
         find_media([segment(media="image", file="x.png")], None)
 
@@ -199,9 +175,24 @@ def made_of(*rows: tuple[str, str, dict[str, str]]) -> TestSet:
 def shape(tasks: list[Task]) -> list[tuple[str, str, str]]:
     """Document, systems and segments of each task."""
     return [
-        (task.document, "+".join(task.systems), " ".join(item.segment for item in task.items))
-        for task in tasks
+        (each.document, "+".join(each.systems), " ".join(item.segment for item in each.items))
+        for each in tasks
     ]
+
+
+def test_every_task_is_a_whole_document() -> None:
+    documents = {"doc-1": "1.1 1.2", "doc-2": "2.1", "doc-3": "3.1 3.2 3.3"}
+    for protocol in NAMES:
+        tasks = make_tasks(make_test_set("en-de"), find_campaign_protocol(protocol).shows)
+        assert {document: segments for document, _, segments in shape(tasks)} == documents, protocol
+        assert len({(document, segments) for document, _, segments in shape(tasks)}) == 3, protocol
+
+
+def test_what_stands_beside_a_source() -> None:
+    three = made_of(("d", "1", {"A": "a", "B": "b", "C": "c"}))
+    together: dict[Any, list[str]] = {"one": ["A", "B", "C"], "pair": ["A+B", "A+C", "B+C"]}
+    for shows, systems in (together | {"several": ["A+B+C"], "candidates": ["A+B+C"]}).items():
+        assert [names for _, names, _ in shape(make_tasks(three, shows))] == systems
 
 
 def test_only_the_pairs_that_were_asked_for_are_compared() -> None:
@@ -217,28 +208,6 @@ def test_only_the_pairs_that_were_asked_for_are_compared() -> None:
         make_tasks(made, "pair", pairs={("en-cs", "1", frozenset("AB"))})
 
 
-@pytest.mark.parametrize("protocol", NAMES)
-def test_every_task_is_a_whole_document(protocol: str) -> None:
-    tasks = make_tasks(make_test_set("en-de"), find_campaign_protocol(protocol).shows)
-    documents = {"doc-1": "1.1 1.2", "doc-2": "2.1", "doc-3": "3.1 3.2 3.3"}
-    assert all(documents[document] == segments for document, _, segments in shape(tasks))
-    assert {task.document for task in tasks} == set(documents)
-
-
-@pytest.mark.parametrize(
-    ("shows", "systems"),
-    [
-        ("one", ["A", "B", "C"]),
-        ("pair", ["A+B", "A+C", "B+C"]),
-        ("several", ["A+B+C"]),
-        ("candidates", ["A+B+C"]),
-    ],
-)
-def test_what_stands_beside_a_source(shows: str, systems: list[str]) -> None:
-    three = made_of(("d", "1", {"A": "a", "B": "b", "C": "c"}))
-    assert [names for _, names, _ in shape(make_tasks(three, shows))] == systems  # type: ignore[arg-type]
-
-
 def test_pairs_of_identical_translations_are_dropped() -> None:
     same = made_of(("d", "1", {"A": "x", "B": "x", "C": "c"}), ("d", "2", {"A": "a", "B": "b", "C": "b"}))
     assert shape(make_tasks(same, "pair")) == [("d", "A+B", "2"), ("d", "A+C", "1 2"), ("d", "B+C", "1")]
@@ -251,6 +220,18 @@ def test_what_a_system_did_not_translate_is_left_out(hole: dict[str, str]) -> No
     assert shape(make_tasks(gaps, "pair")) == [("d", "A+B", "1")]
     (several,) = make_tasks(gaps, "several")
     assert [[shown["system"] for shown in item.translations] for item in several.items] == [["A", "B"], ["B"]]
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [("Be brief.", "Be brief."), (" \u3000\n", None), ("", None), (7, None)],
+)
+def test_an_instruction_is_shown_unless_it_is_blank(told: object, shown: str | None) -> None:
+    segment = Segment(
+        segment="1", lp="en-de", source="Hi.", translations={"A": "Hallo."}, meta={"instruction": told}
+    )
+    (task,) = make_tasks(TestSet(name="told", segments=(segment,)), "one")
+    assert task.items[0].translations[0].get("instruction") == shown
 
 
 def test_a_segment_without_a_document_stands_alone() -> None:

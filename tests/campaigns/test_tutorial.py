@@ -76,17 +76,13 @@ def test_a_category_that_nobody_can_choose_is_not_expected(
         assert feedback(said, shown.check or {}) == []
 
 
-def test_a_language_pair_may_have_a_tutorial_of_its_own() -> None:
-    esa = find_campaign_protocol("esa")
-    german, general = make_tutorial(esa, "en-de").items[0], make_tutorial(esa, "en-fr").items[0]
-    assert german.translations[0]["text"] == "Der Hund schläft auf dem warmen Dach."
-    assert general.translations[0]["text"] == "The dog sleeps on the warm roof."
-
-
-@pytest.mark.parametrize("protocol", NAMES)
-def test_a_general_tutorial_says_that_both_sides_are_english(protocol: str) -> None:
-    task = make_tutorial(find_campaign_protocol(protocol), "en-ar")
-    assert (task.lp, {(item.check or {}).get("lp") for item in task.items}) == ("en-ar", {"en-en"})
+def test_a_language_pair_may_have_a_tutorial_of_its_own_and_a_general_one_is_english() -> None:
+    for protocol in map(find_campaign_protocol, NAMES):
+        german, general = make_tutorial(protocol, "en-de"), make_tutorial(protocol, "en-ar")
+        assert {(item.check or {}).get("lp") for item in general.items} == {"en-en"}, protocol.name
+        if protocol.name == "esa":
+            texts = [task.items[0].translations[0]["text"] for task in (german, general)]
+            assert texts == ["Der Hund schläft auf dem warmen Dach.", "The dog sleeps on the warm roof."]
 
 
 @pytest.mark.parametrize(
@@ -119,11 +115,9 @@ def test_spans_are_found_by_their_text(tmp_path: Path) -> None:
     [
         ("esa", ("[[items]]", "[items"), "no TOML"),
         ("esa", (ITEM, ""), "items: Field required"),
-        ("esa", ('says = "Mark the animal."', ""), "says: Field required"),
         ("esa", ("says", "sez"), "says: Field required"),
         ("esa", ("\n[[items]]", 'lp = "xx"\n[[items]]'), "no tutorial: lp: .* got 'xx'"),
         ("esa", ('"Hund"', '"Katze"'), "it stands 0 times"),
-        ("esa", ("Ein Hund.", "Hund, Hund"), "it stands 2 times"),
         ("esa", ('"major"', '"huge"'), "severity"),
         ("esa", ('"major"', '"critical"'), "item 1: esa does not have severity critical"),
         ("esa", ('["Ein Hund."]', '["Ein Hund.", "Eine Katze."]'), "esa shows one, got 2"),
@@ -133,7 +127,6 @@ def test_spans_are_found_by_their_text(tmp_path: Path) -> None:
         ("esa-ai", ("says", "given = []\nsays"), "wanted a list for each of 1"),
         ("mqm", ("Mark", "Do mark"), "mqm does not have a rating"),
         ("esa", ("severity = ", 'category = "other", severity = '), "esa does not have categories"),
-        ("da-sqm", ("Mark", "Do mark"), "da-sqm does not have severity major"),
         ("pairwise", ('["Ein Hund."]', '["Ein Hund.", "x", "y"]'), "pairwise shows pair, got 3"),
         ("esa", ("expects = { ", 'expects = { verdicts = { style = "A" }, '), "such criteria"),
     ],
@@ -163,11 +156,8 @@ def test_a_tutorial_of_ones_own_needs_a_campaign_with_a_tutorial(
     (tmp_path / "own.toml").write_text(ITEM)
     make_campaign(tutorial=True)
     campaign, _ = make_campaign(tutorial=True, extras_tutorial=tmp_path / "own.toml")
-    with campaign.database.reading() as connection:
-        sources = (
-            connection.execute(select(database.item.c.source).order_by(database.item.c.id)).scalars().all()
-        )
-    assert sources[0] == "A cat."
+    (shown,) = items(campaign, take(campaign, person(campaign), NOW))
+    assert shown.asked.source == "A cat."
     with pytest.raises(UsageError, match="settings do not ask for one"):
         make_campaign(extras_tutorial=tmp_path / "own.toml")
 
@@ -249,14 +239,8 @@ def test_a_tutorial_of_several_tasks_comes_whole_before_the_work(make_campaign: 
         assert given.kind == "tutorial"
         for shown in items(campaign, given):
             done = Item(segment="1", source="", translations=shown.translations, check=shown.check)
-            save(
-                campaign,
-                who,
-                given.id,
-                "p",
-                [change(shown, kind="complete", state=answer(done).model_dump())],
-                NOW,
-            )
+            event = change(shown, kind="complete", state=answer(done).model_dump())
+            save(campaign, who, given.id, "p", [event], NOW)
         finish(campaign, who, given.id, NOW)
         assert (person(campaign).tutorial_at is not None) == is_last
     assert take(campaign, who, NOW).kind == "original"

@@ -78,6 +78,21 @@ def finished(campaign: Campaign) -> dict[str, Any]:
     return {"chosen": 0, "edited": "Text."} if protocol.shows == "candidates" else {}
 
 
+def begin(campaign: Campaign, now: float) -> tuple[Person, Assignment, ItemShown]:
+    """The first person, their task and its first item."""
+    who = person(campaign)
+    given = take(campaign, who, now)
+    return who, given, items(campaign, given)[0]
+
+
+def do_one(campaign: Campaign, who: Person, now: float, **changes: Any) -> Assignment:
+    """Do the next task of a person."""
+    given = take(campaign, who, now)
+    answer_all(campaign, who, given, now, **changes)
+    finish(campaign, who, given.id, now)
+    return given
+
+
 def take(campaign: Campaign, who: Person, now: float) -> Assignment:
     """The next task of a person who has one."""
     given = assign_next(campaign, who, now)
@@ -85,13 +100,23 @@ def take(campaign: Campaign, who: Person, now: float) -> Assignment:
     return given
 
 
-def work_off(campaign: Campaign, who: Person, now: float, **changes: Any) -> list[Assignment]:
-    """Do all that there is for a person."""
+def work_off(
+    campaign: Campaign,
+    who: Person,
+    now: float,
+    say: Callable[[ItemShown], dict[str, Any]] | None = None,
+    **changes: Any,
+) -> list[Assignment]:
+    """Do all that there is for a person: a task a minute, or all at once what `say` gives of each item."""
     done: list[Assignment] = []
     while (given := assign_next(campaign, who, now)) is not None:
         assert len(done) < 1000
-        answer_all(campaign, who, given, now, **changes)
+        if say is None:
+            answer_all(campaign, who, given, now, **changes)
+        else:
+            said = [change(one, kind="complete", at=now, **say(one)) for one in items(campaign, given)]
+            assert not save(campaign, who, given.id, "page", said, now).refused
         finish(campaign, who, given.id, now)
         done.append(given)
-        now += 60
+        now += 60 if say is None else 0
     return done

@@ -1,6 +1,7 @@
 """A run: recorded, resumable, signed, and never a failure turned into a number."""
 
 import asyncio
+import gc
 import importlib
 import json
 import math
@@ -19,7 +20,7 @@ import pytest
 
 import adjudge
 from adjudge.analysis.segment_scores import score_records
-from adjudge.core.ask import Ask, Reply
+from adjudge.core.ask import About, Ask, Reply
 from adjudge.core.record import Annotation, Failure
 from adjudge.core.segment import Subject, TestSet
 from adjudge.errors import AdjudgeError, AnswerError, ServerStopError, StoreError, UsageError
@@ -214,6 +215,26 @@ def test_an_error_of_a_judge_itself_is_no_failure_but_an_error(tmp_path: Path, m
         UsageError, match=r"judge 'broken': annotate ended with ZeroDivisionError: .*test_run\.py line \d"
     ):
         run(Broken(), small_set(), out=tmp_path / "run")
+
+
+def test_a_judge_that_forgets_to_await_ask_is_told_where_and_python_adds_nothing(
+    tmp_path: Path, model: Scripted, recwarn: pytest.WarningsRecorder
+) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Forgetful(Rater):
+        name: ClassVar[str] = "forgetful"
+
+        async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
+            about = About(judge=self.name, stage="rating", subject=subject, wants="rating")
+            answer: Any = ask([], about=about, read=float)  # type: ignore[arg-type]
+            return replace(await super().annotate(subject, ask), rating=answer.value)
+
+    with pytest.raises(
+        UsageError, match=r"judge 'forgetful': annotate ended with AttributeError: .*test_run\.py line \d"
+    ):
+        run(Forgetful(), small_set(1), out=tmp_path / "run")
+    gc.collect()
+    assert [str(one.message) for one in recwarn if one.category is RuntimeWarning] == []
 
 
 def test_judges_see_context_terms_and_reference(tmp_path: Path, model: Scripted) -> None:

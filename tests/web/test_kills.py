@@ -28,12 +28,7 @@ from tests.web.test_api import change, items_of
 KILLS = int(os.environ.get("ADJUDGE_CHAOS_KILLS", "50"))
 CLIENTS = 16
 FORKS = get_context("forkserver")  # a copy of a process that has everything imported: quicker than a new one
-OURS = [
-    "adjudge.web.app",
-    "adjudge.cli.people_commands",
-    "adjudge.cli.people_commands",
-    "adjudge.campaigns.migrations",
-]
+OURS = ["adjudge.web.app", "adjudge.cli.people_commands", "adjudge.campaigns.migrations"]
 LATE = ["uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto", "h11"]
 FORKS.set_forkserver_preload([*OURS, *LATE, "tests.web.test_kills"])
 
