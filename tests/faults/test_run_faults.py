@@ -140,7 +140,9 @@ def test_a_wrong_setting_is_an_error_that_says_what_to_do(
 
 def test_a_server_that_is_not_there_is_a_failure(command: Command, tmp_path: Path) -> None:
     assert command("--base-url", "http://127.0.0.1:9/v1", "--timeout", "0.3") == FAILURES
-    assert read_run_info(tmp_path / "run").failures == {"connection": 4}
+    run = read_run(tmp_path / "run")
+    assert run.info.failures == {"connection": 4}
+    assert all(isinstance(record, Failure) and "127.0.0.1:9" in record.detail for record in run.records)
 
 
 def test_a_server_that_says_wait_for_ever_parks_the_run(

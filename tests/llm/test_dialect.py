@@ -22,6 +22,12 @@ def tokens(*pieces: str, logprob: float = -0.5, **more: Any) -> list[dict[str, A
     return [{"token": piece, "logprob": logprob, **more} for piece in pieces]
 
 
+def _with(logprobs: object, content: str, **message: Any) -> dict[str, Any]:
+    value = envelope(content, **message)
+    value["choices"][0]["logprobs"] = logprobs
+    return value
+
+
 def read(value: object, text: str) -> tuple[TokenLogprob, ...]:
     return read_logprobs(value, text, Redactor(["canary-4f1d9b7c2e8a6053"]))
 
@@ -37,7 +43,9 @@ def read(value: object, text: str) -> tuple[TokenLogprob, ...]:
         ("<b>", ["<b>"], 1),
         ("a <b>", ["a ", "<b>", "</s>"], 2),
         ("", [], 0),
+        ("yes", ["yes", *["<|im_end|>"] * 8], 1),
         ("é", ["\ufffd", "\ufffd"], 2),
+        ("ein é hier", ["ein ", "\ufffd", "\ufffd", " hier"], 4),
         ('{"a":"é"}', ["``", "`json", "\n", '{"a":', '"é"', "}", " ", "```"], 3),
         ('{"a":1}', ["```json", '{"a":', "1}", "```", ""], 2),
         ('{"a": 1}', ["```", "json", "\n{", '"a": 1}\n', "```", "<|end|>"], 2),
@@ -58,21 +66,36 @@ def test_parts_of_a_character_are_spelled_in_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    "pieces",
+    ("text", "pieces"),
     [
-        ["ye"],
-        ["yes", "!"],
-        ["no"],
-        ["Let me think", "yes"],
-        ["<think>", "yes"],
-        [],
-        ["</s>"],
-        ["```", "\nno\n", "```"],
+        ("yes", ["ye"]),
+        ("yes", ["yes", "!"]),
+        ("yes", ["no"]),
+        ("yes", ["Let me think", "yes"]),
+        ("yes", ["<think>", "yes"]),
+        ("yes", []),
+        ("yes", ["</s>"]),
+        ("yes", ["yes", *["<|im_end|>"] * 9]),
+        ("yes", ["```", "\nno\n", "```"]),
+        ("yes", ["no", "\ufffd"]),
+        ("yes", ["\ufffd"]),
+        ("né", ["no ", "\ufffd"]),
     ],
 )
-def test_tokens_of_other_words_are_refused(pieces: list[str]) -> None:
+def test_tokens_of_other_words_are_refused(text: str, pieces: list[str]) -> None:
     with pytest.raises(AnswerError, match="logprob"):
-        read(tokens(*pieces), "yes")
+        read(tokens(*pieces), text)
+
+
+@pytest.mark.parametrize("value", ["x", [1], [{"token": "a"}], [{"token": 1, "logprob": -1}]])
+def test_what_are_no_tokens_is_refused(value: object) -> None:
+    with pytest.raises(AnswerError, match="logprob"):
+        read(value, "a")
+
+
+def test_no_log_probabilities_are_no_failure() -> None:
+    for nothing in (None, {"content": None}):
+        assert read_envelope(_with(nothing, "yes"), Redactor()).logprobs == ()
 
 
 @pytest.mark.parametrize("number", [-9999.0, -1e308, 0.1, 1, float("-inf"), float("nan"), True, None, "-1"])
@@ -111,8 +134,7 @@ def test_tokens_that_spell_the_key_are_dropped() -> None:
 
 
 def test_a_thinking_models_tokens_must_be_those_of_the_answer() -> None:
-    value = envelope("yes", reasoning_content="hm")
-    value["choices"][0]["logprobs"] = {"content": tokens("hm", "yes")}
+    value = _with({"content": tokens("hm", "yes")}, "yes", reasoning_content="hm")
     with pytest.raises(AnswerError, match="logprob"):
         read_envelope(value, Redactor())
 
@@ -149,12 +171,6 @@ async def test_log_probabilities_of_other_words_are_a_failure_after_two_tries(
     assert (await ask(server)).logprobs == ()  # kept as an answer, so that it is not paid again
     server.fails("refusal")
     assert (await ask(server)).finish == "refused"
-
-
-def _with(logprobs: object, content: str) -> dict[str, Any]:
-    value = envelope(content)
-    value["choices"][0]["logprobs"] = logprobs
-    return value
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,7 @@ def test_a_message_is_shown_in_one_line_and_not_in_full() -> None:
     [
         ({"choices": []}, None),
         ({"error": None, "choices": []}, None),
+        ({"error": "", "choices": []}, None),
         ({"error": {"message": "no", "code": 503}}, (503, "503: no")),
         ({"error": {"message": "no", "code": "429"}}, (429, "429: no")),
         ({"error": {"message": "no", "code": "rate_limit_exceeded"}}, (429, "rate_limit_exceeded: no")),

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.dialect import Dialect, refuse_duplicate_keys
+from adjudge.llm.dialect import Dialect, read_json_body, refuse_duplicate_keys
 from adjudge.llm.faults import Fault
 from adjudge.llm.providers import PROVIDERS, Endpoint
 from adjudge.llm.wire import Wire, open_dialect
 from tests.faults.dialects import anthropic, gemini
+from tests.faults.server import envelope
 from tests.llm.conftest import make_request
 
 CANARY = "canary-4f1d9b7c2e8a6053"
@@ -26,7 +27,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 SEARCH = Tool(name="search", description="Look something up.", parameters=SCHEMA)
-GOOD = {"anthropic": anthropic, "gemini": gemini}
+GOOD = {"openai": envelope, "anthropic": anthropic, "gemini": gemini}
 
 
 def dialect(provider: str, model: str = "m", **changes: Any) -> Dialect:
@@ -304,6 +305,11 @@ JSON = st.recursive(
                     "parts",
                     "finishReason",
                     "functionCall",
+                    "choices",
+                    "message",
+                    "finish_reason",
+                    "error",
+                    "usage",
                 ]
             )
             | st.text(),
@@ -336,7 +342,7 @@ def test_any_json_is_a_reply_or_an_answer_error(provider: str, value: object, pa
 @pytest.mark.parametrize("provider", GOOD)
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
 def test_a_text_comes_through_as_it_was_said(provider: str, text: str) -> None:
-    body = json.loads(json.dumps(GOOD[provider](text)))
+    body = read_json_body(json.dumps(GOOD[provider](text)).encode())
     assert dialect(provider).read(body, make_request(), Redactor()).text == text
 
 
