@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from adjudge.core.ask import Reply, Usage
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import BudgetError, DataError, UsageError
+from adjudge.errors import BudgetError, UsageError
 from adjudge.llm.faults import Fault
 from adjudge.llm.money import Account, Budget, Meter, Price, find_prices, most_of, render_price
 from adjudge.runs import session
@@ -181,17 +181,6 @@ def test_a_run_that_is_stored_needs_no_budget(server: Server, tmp_path: Path, pr
     server.log.clear()
     assert judge(server, tmp_path / "run", prices=prices, budget="0").info.counts["judged"] == 32
     assert not server.log
-
-
-def test_a_run_that_its_budget_stopped_has_no_scores(
-    server: Server, tmp_path: Path, prices: Path, bills: list[Usage]
-) -> None:
-    from adjudge.store.run_directory import read_run
-
-    with pytest.raises(BudgetError):
-        judge(server, tmp_path / "run", prices=prices, budget=5)
-    with pytest.raises(DataError):
-        read_run(tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["reset", "cut", "html"])

@@ -10,7 +10,6 @@ from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import adjudge
 from adjudge.core.ask import About, Message, Reply, Sampling, Tool, Usage
 from adjudge.core.judge import PROFILES, Calls
 from adjudge.core.segment import Segment, TestSet
@@ -281,11 +280,6 @@ def test_the_typical_price_is_that_of_the_typical_tokens() -> None:
     assert found.prompt.min < found.prompt.typical < found.prompt.max
 
 
-def test_no_key_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert forecast("gemba-da", small_set(1), model="openai/gpt-4o").calls.max == 2
-
-
 @pytest.mark.parametrize(
     ("options", "price"),
     [
@@ -402,7 +396,3 @@ def test_a_budget_that_is_reached_ends_with_exit_code_4(
     assert "price of mock is not known" in capsys.readouterr().err
     assert call("run", "gemba-da", test_set, *wire, "--budget-tokens", "40000") == 0
     assert len(server.log) == 12
-
-
-def test_forecast_is_a_public_name() -> None:
-    assert adjudge.forecast is forecast

@@ -175,7 +175,9 @@ def test_reparse_asks_nothing_and_gives_nothing_up(tmp_path: Path, model: Script
     keys = {*read_answer_keys(tmp_path / "run")}
     assert len(keys) == SIZE
     delete(tmp_path / "run/calls.sqlite")
-    rate(tmp_path / "run", reparse=True, max_failed=1)
+    asked = len(model.requests)
+    assert rate(tmp_path / "run", reparse=True, max_failed=1).info.failures == {"missing": SIZE}
+    assert len(model.requests) == asked
     assert {*read_answer_keys(tmp_path / "run")} == keys
     with pytest.raises(UsageError, match="--ask-again and --reparse exclude each other"):
         rate(tmp_path / "run", reparse=True, ask_again=True)

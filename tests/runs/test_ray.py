@@ -56,6 +56,7 @@ def test_a_run_on_ray_is_a_local_run(tmp_path: Path, model: Scripted, ray: FakeR
         whole.info.price,
     )
     assert found.info.signature == whole.info.signature
+    assert '"ray"' not in (tmp_path / "ray" / "run.json").read_text(), "no record depends on the engine"
     names = [{path.name for path in (tmp_path / name).iterdir()} for name in ("ray", "local")]
     assert names[0] == names[1] - {".records.jsonl.marks"}, "what is merged has no marks, and needs none"
     run(Rater(), SET, out=tmp_path / "ray", context=1, engine="ray")

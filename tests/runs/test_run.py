@@ -1,14 +1,10 @@
 """A run: recorded, resumable, signed, and never a failure turned into a number."""
 
 import asyncio
-import importlib
-import json
 import math
 import re
 import signal
-import sqlite3
 import sys
-import threading
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,14 +20,12 @@ from adjudge.core.record import Annotation, Failure
 from adjudge.core.segment import Subject, TestSet
 from adjudge.errors import AdjudgeError, AnswerError, ServerStopError, StoreError, UsageError
 from adjudge.llm.model import Request
-from adjudge.runs import engines, session
-from adjudge.runs.engines import arun, run
-from adjudge.runs.job import Job, prepare
+from adjudge.runs import session
+from adjudge.runs.engines import run
+from adjudge.runs.job import prepare
 from adjudge.runs.resume import RunDirectory
 from adjudge.runs.run import execute
-from adjudge.runs.session import Outcome
 from adjudge.runs.units import code_of
-from adjudge.store.calls import CallReader
 from adjudge.store.run_directory import read_run, read_run_info
 from tests.open_files import files_open_in
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
@@ -44,34 +38,11 @@ MOST_ENTERED = (
 # An engine is found by its name, and imported when it is called for.
 
 
-@pytest.mark.parametrize("name", engines.ENGINES)
-def test_every_engine_is_where_the_table_says(name: str) -> None:
-    module, _, function = engines.ENGINES[name].partition(":")
-    assert callable(getattr(importlib.import_module(module), function))
-
-
 def test_an_unknown_engine_is_refused_before_anything_is_written(tmp_path: Path, model: Scripted) -> None:
     with pytest.raises(UsageError, match=r"engine must be 'local', .* got 'steam'"):
         run(Rater(), small_set(), out=tmp_path / "run", engine="steam")  # type: ignore[arg-type]
     assert not (tmp_path / "run").exists()
     assert model.requests == []
-
-
-def test_the_engine_that_is_named_carries_a_run_out(
-    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    carried: list[Job] = []
-
-    async def noting(job: Job) -> Outcome:
-        carried.append(job)
-        return await execute(job)
-
-    monkeypatch.setattr(session, "noting", noting, raising=False)
-    monkeypatch.setattr(engines, "ENGINES", {"ray": "adjudge.runs.session:noting"})
-    found = run(Rater(), small_set(), out=tmp_path / "run", engine="ray")
-    assert [job.options.engine for job in carried] == ["ray"]
-    assert found.info.counts["judged"] == 12
-    assert '"ray"' not in (tmp_path / "run" / "run.json").read_text(), "no record depends on the engine"
 
 
 @pytest.mark.usefixtures("model")
@@ -144,11 +115,6 @@ def test_a_run_leaves_a_directory_that_holds_everything(tmp_path: Path, model: S
     assert info.times["started"] <= info.times["finished"]
     assert info.test_set["digest"] == small_set().digest
     assert read_run(tmp_path / "run") == done
-
-
-def test_the_public_names_are_these(tmp_path: Path, model: Scripted) -> None:
-    done = adjudge.run(Rater(), small_set(1), out=tmp_path / "run")
-    assert len(done.records) == 2
 
 
 def test_an_answer_that_cannot_be_read_is_a_failure_with_its_reason(tmp_path: Path, model: Scripted) -> None:
@@ -267,17 +233,6 @@ def records(out: Path) -> bytes:
     return (out / "records.jsonl").read_bytes()
 
 
-def test_a_run_done_again_asks_nothing_and_writes_the_same_bytes(tmp_path: Path, model: Scripted) -> None:
-    model.texts["Satz 1 von B in en-de"] = "very good"
-    run(Rater(questions=2), small_set(), out=tmp_path / "run")
-    before, asked = records(tmp_path / "run"), len(model.requests)
-    again = run(Rater(questions=2), small_set(), out=tmp_path / "run")
-    assert records(tmp_path / "run") == before
-    assert len(model.requests) == asked
-    assert again.info.calls["asked"] == asked
-    assert again.info.calls["attempts"] == asked
-
-
 class Stop:
     """A model that stops after some answers."""
 
@@ -369,31 +324,6 @@ def test_nothing_of_somebody_else_is_written_over(tmp_path: Path, content: str) 
         run(Lengths(), small_set(), out=out)
 
 
-def test_a_second_process_on_a_run_is_refused_while_it_runs(tmp_path: Path, model: Scripted) -> None:
-    errors: list[Exception] = []
-    answer = model.reply
-
-    async def reply(request: Request) -> Reply:
-        if not errors:
-
-            def second() -> None:
-                try:
-                    asyncio.run(arun(Rater(), small_set(), out=tmp_path / "run"))
-                except AdjudgeError as error:
-                    errors.append(error)
-
-            thread = threading.Thread(target=second)
-            thread.start()
-            thread.join()
-        return await answer(request)
-
-    model.reply = reply  # type: ignore[method-assign]
-    run(Rater(), small_set(), out=tmp_path / "run")
-    assert isinstance(errors[0], StoreError)
-    assert "another process is working on it" in str(errors[0])
-    run(Rater(), small_set(), out=tmp_path / "run")
-
-
 def test_runs_may_share_a_store_and_pay_once(tmp_path: Path, model: Scripted) -> None:
     store = tmp_path / "shared.sqlite"
     first = run(Rater(), small_set(), out=tmp_path / "a", store=store)
@@ -403,37 +333,6 @@ def test_runs_may_share_a_store_and_pay_once(tmp_path: Path, model: Scripted) ->
     assert second.info.calls == {"asked": 0, "from_store": 12, "attempts": 0, "repaired": 0}
     assert files(tmp_path / "a") == FILES - {"calls.sqlite"}
     assert first.info.settings["store"] == "../shared.sqlite"
-
-
-def test_a_damaged_call_is_asked_for_again_and_reported(
-    tmp_path: Path, model: Scripted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(Rater(), small_set(), out=tmp_path / "run")
-    before = records(tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / "calls.sqlite") as connection:
-        connection.execute("UPDATE calls SET reply = x'00' WHERE id IN (1, 5)")
-    connection.close()
-    run(Rater(), small_set(), out=tmp_path / "run")
-    assert len(model.requests) == 14
-    assert records(tmp_path / "run") == before
-
-
-def test_stored_answers_can_be_read_again_without_asking(tmp_path: Path, model: Scripted) -> None:
-    run(Rater(), small_set(), out=tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / "calls.sqlite") as connection:
-        connection.execute("DELETE FROM calls WHERE id = 1")
-    connection.close()
-    done = run(Rater(), small_set(), out=tmp_path / "run", reparse=True)
-    assert len(model.requests) == 12
-    assert done.info.failures == {"missing": 1}
-
-
-def test_a_recorded_run_can_be_replayed_elsewhere_for_nothing(tmp_path: Path, model: Scripted) -> None:
-    first = run(Rater(), small_set(), out=tmp_path / "a")
-    second = run(Rater(), small_set(), out=tmp_path / "b", model=f"replay:{tmp_path / 'a'}")
-    assert len(model.requests) == 12
-    assert records(tmp_path / "b") == records(tmp_path / "a")
-    assert second.info.signature == first.info.signature
 
 
 # Stopping...
@@ -517,24 +416,6 @@ def test_names_files_and_settings_are_resolved(tmp_path: Path, model: Scripted) 
     with pytest.raises(AdjudgeError, match="nothing"):
         run("chrf", tmp_path / "nothing.jsonl", out=tmp_path / "other")
     assert not (tmp_path / "other").exists()
-
-
-def test_the_store_tells_every_conversation(tmp_path: Path, model: Scripted) -> None:
-    run(Rater(questions=2), small_set(1), out=tmp_path / "run")
-    reader = CallReader(tmp_path / "run" / "calls.sqlite")
-    assert len(list(reader.answered(10))) == 4
-    reader.close()
-    info = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert set(info["settings"]) >= {"judge", "model", "context", "terms", "reference", "store"}
-
-
-def test_a_role_that_no_question_came_from_is_said(tmp_path: Path, model: Scripted) -> None:
-    from adjudge.runs.job import prepare
-    from adjudge.runs.run import execute
-
-    job = prepare(Rater(), small_set(1), out=tmp_path / "run", model=["builtin/rules", "cor=builtin/rules"])
-    outcome = asyncio.run(execute(job))
-    assert outcome.notes == ("no question came from role 'cor'; this judge's roles: none",)
 
 
 def test_a_small_run_enters_few_functions_before_its_first_question(tmp_path: Path) -> None:
