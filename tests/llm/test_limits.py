@@ -3,7 +3,6 @@
 import asyncio
 import datetime as dt
 import email.utils
-import math
 import random
 import time
 from collections.abc import Mapping
@@ -32,6 +31,11 @@ from tests.llm.conftest import pause_of
 GOOD = Reply(text="", usage=Usage(prompt=100, completion=20))
 AWAY = Fault(consequence="retry", reason="connection", detail="no server", limited=True, is_free=True)
 LATE = Fault(consequence="retry", reason="timeout", detail="late")
+REFUSALS = [fault_of(status, said) for status, said in ((429, "slow"), (503, "busy"), (529, "overloaded"))]
+BROKEN = [
+    retried("bad_envelope", "choices is empty", 200),
+    *(fault_of(status, "no") for status in (400, 409)),
+]
 
 
 # Headers...
@@ -136,6 +140,9 @@ def test_a_date_to_come_back_at_is_by_the_servers_clock() -> None:
 def test_the_window_starts_with_twenty_and_doubles_until_the_first_trouble() -> None:
     window = Window(100)
     assert window.size == 20
+    for _ in range(500):
+        window.answered(0.0, was_full=False)
+    assert window.size == 20, "a window that was not full has shown nothing"
     for _ in range(20):
         window.answered(0.0, was_full=True)
     assert window.size == 40
@@ -171,13 +178,6 @@ def test_after_trouble_it_grows_by_a_twentieth_a_round_once_it_has_rested() -> N
     for _ in range(4):
         window.answered(16.0, was_full=True)
     assert window.size == 17
-
-
-def test_a_window_that_was_not_full_has_shown_nothing() -> None:
-    window = Window(100)
-    for _ in range(500):
-        window.answered(0.0, was_full=False)
-    assert window.size == 20
 
 
 def test_a_number_of_calls_that_was_one_too_many_is_not_tried_again_for_five_minutes() -> None:
@@ -542,42 +542,41 @@ async def until_it_stops(share: Share) -> tuple[float, str]:
     return loop.time() - began, fault.detail
 
 
-def test_a_server_that_stays_away_stops_the_run() -> None:
+@pytest.mark.parametrize(
+    ("was_there", "least", "most", "remedy"),
+    [(True, 600, 635, "resume later"), (False, 10, 27, "mend the address")],
+)
+def test_a_server_that_stays_away_stops_the_run(
+    was_there: bool, least: float, most: float, remedy: str
+) -> None:
     async def main() -> tuple[float, str]:
         share = open_share()
-        await call(share)  # it was there once
+        if was_there:
+            await call(share)
         return await until_it_stops(share)
 
     seconds, said = run(main())
-    assert 600 < seconds < 635
-    assert "resume later" in said
+    assert least < seconds < most
+    assert remedy in said
 
 
-def test_a_server_that_was_never_there_stops_the_run_soon() -> None:
-    async def main() -> tuple[float, str]:
-        return await until_it_stops(open_share())
+@pytest.mark.parametrize("between", [GOOD, BROKEN[0], None])
+def test_a_refusal_costs_no_attempt_where_others_are_taken(between: Reply | Fault | None) -> None:
+    """An answer that is broken shows too that there is room."""
 
-    seconds, said = run(main())
-    assert 10 < seconds < 27
-    assert "mend the address" in said
-
-
-def test_a_refusal_costs_no_attempt_where_others_are_taken() -> None:
-    async def main() -> tuple[bool, bool]:
+    async def main() -> Reply | Fault:
         share = open_share()
-        wall = await call(share, 1.0, fault_of(429, "slow"))
-        slow = asyncio.create_task(call(share, 5.0, fault_of(429, "slow")))
+        if between is not None:
+            await call(share)
+        refused = asyncio.create_task(call(share, 2.0, REFUSALS[0]))
         await asyncio.sleep(1)
-        await call(share, 0.1)
-        pace = await slow
-        assert isinstance(wall, Fault)
-        assert isinstance(pace, Fault)
-        return wall.is_free, pace.is_free
+        if between is not None:
+            await call(share, 0.1, between)
+        return await refused
 
-    assert run(main()) == (False, True)
-
-
-REFUSALS = [fault_of(status, said) for status, said in ((429, "slow"), (503, "busy"), (529, "overloaded"))]
+    fault = run(main())
+    assert isinstance(fault, Fault)
+    assert fault.is_free == (between is not None)
 
 
 @pytest.mark.parametrize(
@@ -594,12 +593,6 @@ def test_trouble_of_many_calls_makes_the_window_smaller(fault: Fault, times: int
     assert run(main()) == (width, width < 20 and fault is not LATE)
 
 
-BROKEN = [
-    retried("bad_envelope", "choices is empty", 200),
-    *(fault_of(status, "no") for status in (400, 409)),
-]
-
-
 @pytest.mark.parametrize("fault", [*BROKEN, fault_of(500, "no"), *REFUSALS])
 @pytest.mark.parametrize("headers", [{}, OPENAI])
 def test_broken_answers_of_single_calls_hold_back_nobody(fault: Fault, headers: Mapping[str, str]) -> None:
@@ -613,20 +606,6 @@ def test_broken_answers_of_single_calls_hold_back_nobody(fault: Fault, headers: 
     concurrency, waited = run(main())
     assert concurrency >= 20
     assert waited == 0
-
-
-def test_a_broken_answer_shows_that_there_is_room_and_a_refusal_then_costs_no_attempt() -> None:
-    async def main() -> Reply | Fault:
-        share = open_share()
-        await call(share)
-        refused = asyncio.create_task(call(share, 2.0, REFUSALS[0]))
-        await asyncio.sleep(1)
-        await call(share, 0.1, BROKEN[0])
-        return await refused
-
-    fault = run(main())
-    assert isinstance(fault, Fault)
-    assert fault.is_free
 
 
 def test_the_pause_of_a_refused_text_grows_to_two_seconds() -> None:
@@ -825,22 +804,6 @@ def test_whatever_happens_nobody_is_forgotten_and_never_are_too_many_on_their_wa
 
 
 @pytest.mark.parametrize(
-    ("message", "consequence"),
-    [
-        ("Request too large for gpt-x: Limit 30000, Requested 40000", "fail"),
-        ("tokens per min: Limit 10,000, Used 0, Requested 12,000", "fail"),
-        ("tokens per min: Limit 10000, Used 9000, Requested 2000", "retry"),
-        ("Rate limit reached: please try again in 2 s", "retry"),
-    ],
-)
-def test_a_call_that_wants_more_than_the_limit_is_too_long_and_no_other(
-    message: str, consequence: str
-) -> None:
-    fault = fault_of(429, message, 1.0)
-    assert (fault.consequence, fault.reason == "too_long") == (consequence, consequence == "fail")
-
-
-@pytest.mark.parametrize(
     ("refusals", "headers", "pause"),
     [
         (11, {}, 0),
@@ -896,18 +859,3 @@ def test_refusals_at_a_speed_that_was_taken_before_acquit_it() -> None:
             pace.opens_at(now)
         found.append(pace.refused(now, now - 0.1, now))
     assert found == [True] * 4 + [False]
-
-
-def test_where_headers_say_that_there_is_plenty_a_refusal_holds_back_its_own_text_only() -> None:
-    async def main() -> tuple[float, Load]:
-        share, pause = open_share(), math.inf
-        await call(share, 1.0, GOOD, **OPENAI)
-        for _ in range(4):
-            await call(share, 0.1, GOOD, **OPENAI)
-            await call(share, 0.1, fault_of(429, "no", 5.0), **OPENAI)
-            pause = pause_of(share.limiter)
-        return pause, share.limiter.load
-
-    pause, load = run(main())
-    assert pause == 0
-    assert load.concurrency == 20, "as wide as before"

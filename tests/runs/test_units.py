@@ -164,7 +164,7 @@ def test_a_glossary_is_source_tab_translation(tmp_path: Path) -> None:
     [
         *(("terms.tsv", "a\tb", line, "a tab") for line in ("bank", "bank\t", "\tBank", "bank\tBank\tnoun")),
         *(("terms.csv", "a,b", line, "a comma") for line in ("a", "a,", ",b")),
-        *(("terms.csv", "a,b", line, "cell|quote") for line in ("a,b,c", '"a,b')),
+        *(("terms.csv", "a,b", line, "two columns|not CSV") for line in ("a,b,c", '"a,b')),
     ],
 )
 def test_a_line_that_is_no_term_is_refused_with_its_place(
