@@ -1,9 +1,14 @@
 """What the tests of models share."""
 
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any
+
 from adjudge.core.ask import About, Message, Quoted, Sampling
 from adjudge.core.segment import Segment, Subject
 from adjudge.llm.limits import Limiter
 from adjudge.llm.model import Request
+from tests.faults.limited import run
 
 
 def make_subject(translation: str = "Guten Morgen", source: str = "Good morning") -> Subject:
@@ -21,3 +26,13 @@ def make_request(text: str = "Guten Morgen", **changes: object) -> Request:
 def pause_of(limiter: Limiter) -> float:
     """Seconds for which nothing is sent."""
     return limiter._pauses.left(limiter._clock())
+
+
+def virtual(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run a test where time is virtual and nobody sleeps."""
+
+    @wraps(test)
+    def begun(*arguments: Any, **named: Any) -> None:
+        run(test(*arguments, **named))
+
+    return begun

@@ -184,28 +184,38 @@ def test_an_answer_of_gemini_is_its_text_and_thinking_is_paid_too() -> None:
     assert reply.usage == Usage(prompt=100, completion=20, cached=40, reasoning=5)
 
 
-@pytest.mark.parametrize(
-    ("word", "finish"),
-    [
-        *(("end_turn", "stop"), ("stop_sequence", "stop")),
-        *(("max_tokens", "length"), ("model_context_window_exceeded", "length"), ("refusal", "refused")),
+STOPPED_OF = {
+    "openai": ["stop", "STOP", "eos", "end_turn"],
+    "anthropic": ["end_turn", "stop_sequence"],
+    "gemini": ["STOP"],
+}
+CUT_OF = {
+    "openai": ["length", "model_length", "MAX_TOKENS"],
+    "anthropic": ["max_tokens", "model_context_window_exceeded"],
+    "gemini": ["MAX_TOKENS"],
+}
+FILTERED_OF = {
+    "openai": ["content_filter", "sensitive", "SPII", "content_filter: PROHIBITED_CONTENT"],
+    "gemini": [
+        *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"),
     ],
-)
-def test_anthropics_word_for_its_end_becomes_ours(word: str, finish: str) -> None:
-    assert read("anthropic", anthropic("x", stop_reason=word)).finish == finish
+}
 
 
 @pytest.mark.parametrize(
-    ("word", "finish"),
+    ("words", "finish"),
     [
-        *(("STOP", "stop"), ("MAX_TOKENS", "length"), ("SAFETY", "content_filter")),
-        *(("RECITATION", "content_filter"), ("LANGUAGE", "content_filter"), ("BLOCKLIST", "content_filter")),
-        *(("PROHIBITED_CONTENT", "content_filter"), ("SPII", "content_filter")),
-        ("MODEL_ARMOR", "content_filter"),
+        (STOPPED_OF, "stop"),
+        (CUT_OF, "length"),
+        (FILTERED_OF, "content_filter"),
+        ({"anthropic": ["refusal"]}, "refused"),
     ],
 )
-def test_geminis_word_for_its_end_becomes_ours(word: str, finish: str) -> None:
-    assert read("gemini", gemini("x", finish=word)).finish == finish
+def test_a_servers_word_for_its_end_becomes_ours(words: dict[str, list[str]], finish: str) -> None:
+    name = {"openai": "finish", "anthropic": "stop_reason", "gemini": "finish"}
+    for provider, theirs in words.items():
+        found = {w: read(provider, GOOD[provider]("x", **{name[provider]: w})).finish for w in theirs}
+        assert found == dict.fromkeys(theirs, finish)
 
 
 @pytest.mark.parametrize(

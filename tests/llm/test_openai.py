@@ -20,19 +20,6 @@ def read(value: object, **options: Any) -> Reply:
 
 
 @pytest.mark.parametrize(
-    ("word", "finish"),
-    [
-        *(("stop", "stop"), ("STOP", "stop"), ("eos", "stop"), ("end_turn", "stop")),
-        *(("length", "length"), ("model_length", "length"), ("MAX_TOKENS", "length")),
-        *(("content_filter", "content_filter"), ("sensitive", "content_filter")),
-        *(("SPII", "content_filter"), ("content_filter: PROHIBITED_CONTENT", "content_filter")),
-    ],
-)
-def test_a_servers_word_for_its_end_becomes_ours(word: str, finish: str) -> None:
-    assert read(envelope("x", finish=word)).finish == finish
-
-
-@pytest.mark.parametrize(
     "word",
     [
         None,

@@ -375,6 +375,7 @@ def test_a_run_that_costs_says_so_first_and_last(
     assert first.startswith("forecast: 12 calls, about ")
     assert "price unknown" in first
     assert "price unknown" in said.splitlines()[-2]
+    assert "paid in all" not in said
     prices = '[[prices.model]]\nnames = ["mock"]\nas_of = 2026-01-01\nprompt = 100\ncompletion = 1000\n'
     (tmp_path / "adjudge.toml").write_text(prices)
     wire[-1] = "priced"

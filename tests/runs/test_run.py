@@ -233,33 +233,13 @@ def records(out: Path) -> bytes:
     return (out / "records.jsonl").read_bytes()
 
 
-class Stop:
-    """A model that stops after some answers."""
-
-    def __init__(self, model: Scripted, after: int, error: BaseException) -> None:
-        self.left = after
-        self.error = error
-        self.reply = model.reply
-        model.reply = self.stop  # type: ignore[method-assign]
-        self.model = model
-
-    async def stop(self, request: Request) -> Reply:
-        if self.left == 0:
-            raise self.error
-        self.left -= 1
-        return await self.reply(request)
-
-    def mend(self) -> None:
-        self.model.reply = self.reply  # type: ignore[method-assign]
-
-
 @pytest.mark.parametrize("after", [0, 1, 7, 23])
 def test_a_run_that_the_server_stopped_goes_on_where_it_was(
     tmp_path: Path, model: Scripted, after: int
 ) -> None:
     run(Rater(questions=2), small_set(), out=tmp_path / "undisturbed")
     model.requests.clear()
-    stop = Stop(model, after, ServerStopError("quota"))
+    model.left = after
     with pytest.raises(ServerStopError):
         run(Rater(questions=2), small_set(), out=tmp_path / "run")
     info = read_run_info(tmp_path / "run")
@@ -267,7 +247,7 @@ def test_a_run_that_the_server_stopped_goes_on_where_it_was(
     assert sum(info.counts.values()) == 12
     assert info.calls["asked"] == after
     assert "records.jsonl" not in files(tmp_path / "run")
-    stop.mend()
+    model.left = math.inf
     done = run(Rater(questions=2), small_set(), out=tmp_path / "run")
     assert len(model.requests) == 24
     assert done.info.calls["asked"] == 24
@@ -275,10 +255,10 @@ def test_a_run_that_the_server_stopped_goes_on_where_it_was(
 
 
 def test_a_failure_to_answer_is_tried_again_by_the_next_session(tmp_path: Path, model: Scripted) -> None:
-    stop = Stop(model, 3, AnswerError("server_error", "down"))
+    model.left, model.error = 3, AnswerError("server_error", "down")
     first = run(Rater(), small_set(), out=tmp_path / "run")
     assert first.info.failures == {"server_error": 9}
-    stop.mend()
+    model.left = math.inf
     second = run(Rater(), small_set(), out=tmp_path / "run")
     assert second.info.counts == {"judged": 12, "failed": 0, "pending": 0}
 

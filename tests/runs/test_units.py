@@ -75,7 +75,7 @@ def test_the_only_reference_is_shown_and_of_several_one_must_be_named() -> None:
 @pytest.mark.parametrize(
     ("names", "options", "said"),
     [
-        ((), {"with_reference": True}, "needs one"),
+        ((), {"with_reference": True}, "needs one: add it to the test set, or with -r FILE"),
         (("refA",), {"with_reference": True, "reference": "refB"}, "no reference 'refB'; it has refA"),
         (("refA",), {"reference": "refA"}, "shown no reference"),
     ],
