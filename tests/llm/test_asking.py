@@ -99,12 +99,17 @@ class Bench:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.model = Scripted(lambda request: Reply(text="yes"))
-        self.roles: dict[str, Scripted] = {}
         self.store = CallStore(path, RUN)
 
     def asker(self, *, offline: bool = False, seed: int = 0, explains: bool = True) -> Asker:
-        models = Models(default=opened(self.model), roles={r: opened(m, r) for r, m in self.roles.items()})
-        return Asker(models, self.store, secret=b"secret", seed=seed, offline=offline, explains=explains)
+        return Asker(
+            Models(default=opened(self.model)),
+            self.store,
+            secret=b"secret",
+            seed=seed,
+            offline=offline,
+            explains=explains,
+        )
 
     def conversation(self, subject: Subject) -> list[Exchange]:
         reader = CallReader(self.path)
@@ -115,8 +120,9 @@ class Bench:
             reader.close()
 
 
-def opened(model: Scripted, name: str = "scripted") -> OpenModel:
-    return OpenModel(identity=Identity(endpoint="test", model=name, seeded=True), model=model, served="any")
+def opened(model: Scripted) -> OpenModel:
+    identity = Identity(endpoint="test", model="scripted", seeded=True)
+    return OpenModel(identity=identity, model=model, served="any")
 
 
 @pytest.fixture
@@ -426,15 +432,6 @@ async def test_a_server_that_cuts_no_later_with_more_room_is_not_asked_a_third_t
     assert len(bench.model.requests) == 2
 
 
-async def test_each_role_asks_its_own_model(bench: Bench) -> None:
-    bench.roles["accuracy"] = Scripted(lambda request: Reply(text="yes"))
-    asker = bench.asker()
-    for role in ("", "fluency", "accuracy", "accuracy.omission"):
-        await put(asker, None, role or "none", role=role)
-    assert len(bench.model.requests) == 2
-    assert len(bench.roles["accuracy"].requests) == 2
-
-
 async def test_all_questions_of_a_segment_share_one_mark_and_another_segment_has_another(
     bench: Bench,
 ) -> None:
@@ -447,47 +444,22 @@ async def test_all_questions_of_a_segment_share_one_mark_and_another_segment_has
     assert first == second != third
 
 
-async def test_offline_nobody_is_asked_and_what_is_missing_is_a_failure(bench: Bench) -> None:
-    await put(bench.asker())
-    offline = bench.asker(offline=True)
-    assert (await put(offline)).value == "yes"
-    with pytest.raises(AnswerError, match="missing"):
-        await put(offline, None, "Something else?")
-    assert len(bench.model.requests) == 1
-
-
 # Another model...
-
-
-def asks_right(bench: Bench) -> Asker:
-    """Every name but `right` is another model's."""
-    asker = bench.asker()
-    asker.models = Models(
-        default=OpenModel(identity=Identity(endpoint="test", model="right"), model=bench.model)
-    )
-    return asker
 
 
 async def test_one_reply_of_another_model_fails_and_says_what_to_do(bench: Bench) -> None:
     names = {"1": "right", "2": "stranger"}
     bench.model.script = lambda request: Reply(text="yes", model=names[str(request.messages[0].parts[0])])
-    asker = asks_right(bench)
+    asker = bench.asker()
+    asker.models = Models(
+        default=OpenModel(identity=Identity(endpoint="test", model="right"), model=bench.model)
+    )
     await put(asker, None, "1")
     with pytest.raises(AnswerError, match=r"model_mismatch.*--served-as"):
         await put(asker, None, "2")
     assert asker.tally.served_names == ["right", "stranger"]
     assert Tally(served={"right=right"}).served_names == []
     assert Tally(served={"a=a", "b=c", "#fp_1"}).served_names == ["#fp_1", "c"]
-
-
-async def test_if_every_reply_is_another_models_the_run_stops(bench: Bench) -> None:
-    bench.model.script = lambda request: Reply(text="yes", model="stranger")
-    asker = asks_right(bench)
-    for text in ("1", "2"):
-        with pytest.raises(AnswerError):
-            await put(asker, None, text)
-    with pytest.raises(ModelError, match="--served-as"):
-        await put(asker, None, "3")
 
 
 # Failures and stops...
@@ -528,46 +500,6 @@ async def test_what_stops_the_run_is_raised_to_everybody_who_waits(bench: Bench,
     asker = bench.asker()
     results = await asyncio.gather(*(put(asker) for _ in range(3)), return_exceptions=True)
     assert [type(result) for result in results] == [type(error)] * 3
-
-
-async def ask_slowly(bench: Bench, seconds: float) -> tuple[Asker, "asyncio.Task[Answer[Any]]"]:
-    """Ask a model that takes so long; once the question is on its way."""
-    sent = asyncio.Event()
-
-    async def slow(request: Request) -> Reply:
-        sent.set()
-        await asyncio.sleep(seconds)
-        return Reply(text="yes")
-
-    bench.model.reply = slow  # type: ignore[method-assign]
-    asker = bench.asker()
-    waiting = asyncio.create_task(put(asker))
-    await sent.wait()
-    return asker, waiting
-
-
-async def test_an_answer_on_its_way_is_kept_when_its_asker_is_stopped(bench: Bench) -> None:
-    asker, waiting = await ask_slowly(bench, 0.02)
-    waiting.cancel()
-    await asyncio.gather(waiting, return_exceptions=True)
-    await asker.stop(60.0)
-    assert bench.store.totals().asked == 1
-
-
-async def test_an_answer_that_takes_too_long_is_left_when_the_run_is_stopped(bench: Bench) -> None:
-    asker, waiting = await ask_slowly(bench, 600)
-    async with asyncio.timeout(60):
-        await asker.stop(0.01)
-        assert isinstance((await asyncio.gather(waiting, return_exceptions=True))[0], asyncio.CancelledError)
-
-
-async def test_tokens_are_counted(bench: Bench) -> None:
-    bench.model.script = lambda request: Reply(text="yes", usage=Usage(prompt=10, completion=2, cached=5))
-    asker = bench.asker()
-    await put(asker, None, "1")
-    await put(asker, None, "2")
-    assert asker.tally.usage == Usage(prompt=20, completion=4, cached=10)
-    assert bench.store.totals().usage == asker.tally.usage
 
 
 async def test_quoted_texts_are_stored_plain(bench: Bench) -> None:

@@ -361,12 +361,9 @@ PLACES: dict[str, dict[str, Place]] = {
 
 
 CUT: list[dict[str, Any]] = [
-    {"success": False},
+    *({key: False} for key in ("success", "completed", "done")),
     {"succeeded": "no"},
-    {"status": "error"},
-    {"status": "incomplete"},
-    {"status": "in_progress"},
-    {"status": 500},
+    *({"status": word} for word in ("error", "incomplete", "in_progress", 500)),
     {"state": "cancelled"},
     {"errors": ["overloaded"]},
     {"errors": [{"code": 502}]},
@@ -374,17 +371,13 @@ CUT: list[dict[str, Any]] = [
     {"base_resp": {"status_code": 1013, "status_msg": "internal"}},
     {"incomplete_details": {"reason": "max_output_tokens"}},
     {"incompleteDetails": {"reason": "limit"}},
-    {"truncated": True},
+    *({key: True} for key in ("truncated", "aborted", "partial")),
     {"is_truncated": "true"},
-    {"aborted": True},
-    {"partial": True},
     {"finish_details": {"type": "max_tokens"}},
     {"stop_details": {"type": "length"}},
     {"native_finish_reason": "MAX_TOKENS"},
     {"native_finish_reason": "something new"},
     {"finishMessage": "The model stopped early."},
-    {"completed": False},
-    {"done": False},
     {"failed": 1},
     {"result": {"status": {"type": "failed"}}},
 ]
@@ -402,12 +395,9 @@ FILTERED: list[dict[str, Any]] = [
 
 SOUND: list[dict[str, Any]] = [
     {"success": True},
-    {"status": "completed"},
-    {"status": "Success."},
-    {"status": 200},
+    *({"status": word} for word in ("completed", "Success.", 200)),
     {"errors": []},
-    {"error": {}},
-    {"error": None},
+    *({"error": nothing} for nothing in ({}, None)),
     {"error_code": 0},
     {"base_resp": {"status_code": 0, "status_msg": "success"}},
     {"incomplete_details": None},

@@ -221,9 +221,6 @@ def test_a_table_that_is_not_as_it_must_be_is_refused(
     file.write_text(OWN.replace(old, new))
     with pytest.raises(UsageError, match=message):
         read_prices(file)
-
-
-def test_a_file_of_prices_that_is_missing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read"):
         read_prices(tmp_path / "none.toml")
 

@@ -307,19 +307,6 @@ async def test_a_server_that_stumbles_is_asked_again(quick: None) -> None:
     assert len(server.asked) == 2
 
 
-async def test_a_server_that_is_away_has_not_stopped_the_run(quick: None) -> None:
-    with Engine(answers(RESULTS)).running() as server:
-        url = server.url
-    with pytest.raises(AnswerError) as raised:
-        await look_up(engine(url, timeout=0.5), "x")
-    assert raised.value.reason in {"connection", "timeout"}
-
-
-async def test_a_server_that_wants_a_key_stops_the_run(quick: None) -> None:
-    with Engine(answers({"error": "no key"}, 401)).running() as server, pytest.raises(ServerStopError):
-        await look_up(engine(server.url), "x")
-
-
 async def test_a_key_in_an_answer_is_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "canary-4f1d9b7c2e8a6053")
     body = {"results": [{"text": "your key is canary-4f1d9b7c2e8a6053"}]}
@@ -483,17 +470,6 @@ async def test_a_recorded_engine_that_was_never_asked_gives_no_answer(tmp_path: 
     await Models(default=recorded).close()
     with pytest.raises(UsageError, match="no search engine 'bing'"):
         open_search(f"recorded:{path}#bing")
-
-
-async def test_searches_are_counted_apart_from_calls(tmp_path: Path) -> None:
-    store = CallStore(tmp_path / "calls.sqlite", "run")
-    asking = asker(store, engine(f"files:{notes(tmp_path / 'notes', x=SLANG)}"))
-    unit = asking.for_unit(SUBJECT)
-    assert unit.engine is not None
-    await unit.engine.search(Query(text="bamboo"))
-    totals = store.totals()
-    assert (totals.asked, totals.searched, asking.tally.searched) == (0, 1, 1)
-    store.close()
 
 
 def test_stored_snippets_hold_only_what_is_there() -> None:

@@ -165,25 +165,6 @@ async def test_one_call_told_to_wait_makes_all_wait_where_headers_say_what_is_le
         second.cancel()
 
 
-async def test_no_more_calls_are_on_the_wire_than_allowed(server: Server) -> None:
-    flying = peak = 0
-    async with opened(server.url, concurrency=3) as remote:
-        exchange = remote.wire.exchange
-
-        async def counted(*arguments: Any) -> object:
-            nonlocal flying, peak
-            flying += 1
-            peak = max(peak, flying)
-            try:
-                return await exchange(*arguments)
-            finally:
-                flying -= 1
-
-        remote.wire.exchange = counted  # type: ignore[method-assign,assignment]
-        await asyncio.gather(*(remote.reply(make_request(str(n))) for n in range(12)))
-        assert peak == 3
-
-
 async def test_after_draining_nothing_is_sent(server: Server) -> None:
     async with opened(server.url) as remote:
         await remote.drain()

@@ -35,6 +35,9 @@ from tests.faults.server import Server, running
 from tests.runs.conftest import Lengths, Rater, Scripted, platform_set, small_set
 from tests.runs.fake_ray import FakeRay
 
+pytestmark = pytest.mark.usefixtures("ray")
+
+IMPORT_RAY = engine.import_ray  # before any test puts another in its place
 SET = small_set(20, lps=["en-de", "en-zh"])
 CALLS = len(SET) * 2
 
@@ -58,7 +61,7 @@ def judged(server: Server, out: Path, size: int = 40, engine: Any = "ray", **opt
     return run("gemba-mqm", platform_set(size), out=out, **to(server), **options)
 
 
-def test_a_run_on_ray_is_a_local_run(tmp_path: Path, model: Scripted, ray: FakeRay) -> None:
+def test_a_run_on_ray_is_a_local_run(tmp_path: Path, model: Scripted) -> None:
     model.texts["Satz 3 von A in en-de"] = "what?"
     whole = run(Rater(), SET, out=tmp_path / "local", context=1)
     asked = len(model.requests)
@@ -77,7 +80,7 @@ def test_a_run_on_ray_is_a_local_run(tmp_path: Path, model: Scripted, ray: FakeR
 
 
 @pytest.mark.parametrize("judge", ["fire", "rate"])
-def test_pairs_and_sources_are_judged_on_ray_too(tmp_path: Path, ray: FakeRay, judge: str) -> None:
+def test_pairs_and_sources_are_judged_on_ray_too(tmp_path: Path, judge: str) -> None:
     for name in ("local", "ray"):
         run(judge, platform_set(36), out=tmp_path / name, engine=name)
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
@@ -122,7 +125,7 @@ async def hanging(request: object) -> Any:
 
 
 def test_what_stops_one_worker_stops_the_run_and_it_goes_on_from_there(
-    tmp_path: Path, server: Server, ray: FakeRay
+    tmp_path: Path, server: Server
 ) -> None:
     server.fails(*[None] * 30, "429 quota")
     with pytest.raises(ServerStopError, match="You exceeded"):
@@ -180,9 +183,7 @@ def test_there_are_no_more_workers_than_calls_at_a_time(tmp_path: Path, server: 
 SPENT = 120  # tokens of a call, which may cost some 6,000
 
 
-def test_a_budget_holds_for_all_workers_together_and_over_sessions(
-    tmp_path: Path, server: Server, ray: FakeRay
-) -> None:
+def test_a_budget_holds_for_all_workers_together_and_over_sessions(tmp_path: Path, server: Server) -> None:
     local = judged(server, tmp_path / "local", 200, engine="local")
     server.fails(None)
     paid = 0
@@ -277,7 +278,7 @@ def test_a_successor_has_what_the_dead_has_left_of_its_share(
 
 
 def test_the_node_of_each_worker_may_have_its_own_server(
-    tmp_path: Path, server: Server, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """127.0.0.1 is another machine on each node; here it is another port."""
     local = run("gemba-mqm", platform_set(40), out=tmp_path / "local", **to(server))
@@ -301,7 +302,7 @@ def test_the_node_of_each_worker_may_have_its_own_server(
     assert found.info.settings["base_url"] == server.url
 
 
-def test_what_cannot_be_run_on_ray_is_refused(tmp_path: Path, model: Scripted, ray: FakeRay) -> None:
+def test_what_cannot_be_run_on_ray_is_refused(tmp_path: Path, model: Scripted) -> None:
     for annotator, options, said in [
         (Lengths(), {}, "--engine ray: lengths is a metric"),
         ("fire", {"pairs": "adaptive"}, "--engine ray: --pairs adaptive"),
@@ -330,7 +331,7 @@ SHARDS = 4
 
 
 def test_a_local_run_takes_all_in_that_ray_has_left(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = run(Rater(), SET, out=tmp_path / "whole")
     asked = len(model.requests)
@@ -343,7 +344,7 @@ def test_a_local_run_takes_all_in_that_ray_has_left(
 
 
 def test_ray_asks_nothing_that_a_local_run_knows_and_mends_what_is_damaged(
-    tmp_path: Path, model: Scripted, ray: FakeRay
+    tmp_path: Path, model: Scripted
 ) -> None:
     run(Rater(), SET, out=tmp_path)
     asked = len(model.requests)
@@ -360,7 +361,7 @@ def test_ray_asks_nothing_that_a_local_run_knows_and_mends_what_is_damaged(
 @pytest.mark.parametrize("step", ["joined_lines", "take_calls", "_summed", "remove_shards", "rmtree"])
 @pytest.mark.parametrize("then", ["ray", "local"])
 def test_shards_whose_joining_was_interrupted_are_joined_again(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch, step: str, then: Any
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch, step: str, then: Any
 ) -> None:
     whole = run(Rater(), SET, out=tmp_path / "whole")
     place = {"rmtree": shutil, "take_calls": resume}.get(step, engine)
@@ -389,7 +390,7 @@ def test_shards_whose_joining_was_interrupted_are_joined_again(
 
 
 def test_conversations_are_found_whatever_dictionaries_packed_them(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, size in (("_SAMPLES", 40), ("_BATCH", 8), ("_DICTIONARY_BYTES", 512)):
         monkeypatch.setattr(call_file, name, size)
@@ -414,7 +415,6 @@ def test_conversations_are_found_whatever_dictionaries_packed_them(
         ({"judge": "gemba-da"}, r"annotator was rater, now gemba-da"),
     ],
 )
-@pytest.mark.usefixtures("ray")
 def test_a_directory_with_shards_takes_no_other_run(
     options: dict[str, Any], said: str, tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -428,7 +428,7 @@ def test_a_directory_with_shards_takes_no_other_run(
 
 
 def test_one_at_a_time_works_on_a_directory(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_before_it_is_joined(tmp_path, monkeypatch)
     monkeypatch.setattr(engine, "_PATIENCE", 0.01)
@@ -447,7 +447,7 @@ def test_one_at_a_time_works_on_a_directory(
 
 
 def test_an_answer_that_a_shard_has_lost_is_not_paid_again(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_before_it_is_joined(tmp_path, monkeypatch)
     store = tmp_path / "shards" / "1-of-4" / "calls.sqlite"
@@ -464,7 +464,7 @@ def test_an_answer_that_a_shard_has_lost_is_not_paid_again(
 
 
 def test_there_may_be_more_shards_than_files_may_be_open(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "shards_for", lambda units, workers: 40)
     join = engine._join
@@ -512,7 +512,7 @@ def test_without_ray_it_is_said_what_installs_it(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(UsageError, match=r"not installed: pip install 'adjudge\[ray\]'"):
-        engine.import_ray()
+        IMPORT_RAY()
 
 
 def test_a_cluster_is_started_and_ended_here_or_the_one_that_is_named_is_used(
@@ -544,7 +544,7 @@ def test_a_cluster_is_started_and_ended_here_or_the_one_that_is_named_is_used(
     ],
     ids=["another seed", "another disk"],
 )
-@pytest.mark.usefixtures("model", "ray")
+@pytest.mark.usefixtures("model")
 def test_a_worker_that_would_judge_otherwise_or_sees_another_disk_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Recipe], Recipe], said: str
 ) -> None:

@@ -159,15 +159,6 @@ def test_every_question_is_put_with_the_seed_of_the_run(tmp_path: Path, model: S
     assert [request.seed for request in model.requests] == [7] * 8
 
 
-def test_a_missing_translation_is_a_failure_and_asks_nobody(tmp_path: Path, model: Scripted) -> None:
-    segments = list(small_set(2).segments)
-    segments[0] = replace(segments[0], translations={"A": "Satz"})
-    done = run(Rater(), TestSet(name="gap", segments=tuple(segments)), out=tmp_path / "run")
-    assert isinstance(done.records[1], Failure)
-    assert done.records[1].reason == "no_translation"
-    assert len(model.requests) == 3
-
-
 def test_an_error_of_a_judge_itself_is_no_failure_but_an_error(tmp_path: Path, model: Scripted) -> None:
     @dataclass(frozen=True, kw_only=True)
     class Broken(Rater):
@@ -302,17 +293,6 @@ def test_nothing_of_somebody_else_is_written_over(tmp_path: Path, content: str) 
         (out / "thesis.tex").write_text("mine")
     with pytest.raises(UsageError, match="--out"):
         run(Lengths(), small_set(), out=out)
-
-
-def test_runs_may_share_a_store_and_pay_once(tmp_path: Path, model: Scripted) -> None:
-    store = tmp_path / "shared.sqlite"
-    first = run(Rater(), small_set(), out=tmp_path / "a", store=store)
-    second = run(Rater(), small_set(), out=tmp_path / "b", store=store)
-    assert len(model.requests) == 12
-    assert first.info.calls == {"asked": 12, "from_store": 0, "attempts": 12, "repaired": 0}
-    assert second.info.calls == {"asked": 0, "from_store": 12, "attempts": 0, "repaired": 0}
-    assert files(tmp_path / "a") == FILES - {"calls.sqlite"}
-    assert first.info.settings["store"] == "../shared.sqlite"
 
 
 # Stopping...

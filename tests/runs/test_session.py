@@ -209,7 +209,7 @@ async def test_the_first_error_stops_the_others(sink: Sink) -> None:
 
 
 async def test_nothing_stands_under_the_final_name_before_everything_is_there(
-    tmp_path: Path, sink: Sink
+    tmp_path: Path, journal: Journal, sink: Sink
 ) -> None:
     async def judge(unit: Unit) -> Entry:
         assert not {"records.jsonl", ".records.jsonl.marks"} & {*names(tmp_path)}

@@ -77,6 +77,8 @@ def test_translations_that_are_missing_are_no_reason_to_stop(tmp_path: Path, mod
     )
     done = run(Rater(), TestSet(name="gaps", segments=segments), out=tmp_path / "run", concurrency=1)
     assert done.info.counts == {"judged": 9, "failed": 31, "pending": 0}
+    assert done.info.failures == {"no_translation": 31}
+    assert len(model.requests) == 9
 
 
 class Refusing(Scripted):
