@@ -142,9 +142,6 @@ def test_a_run_goes_from_live_to_batches_and_back(run: Run, server: BatchServer,
     assert (tmp_path / "run/records.jsonl").read_bytes() == (tmp_path / "live/records.jsonl").read_bytes()
 
 
-# What may go wrong with the results...
-
-
 def every(number: int, change: Change) -> Bend:
     """Change every so manieth line."""
 
@@ -489,9 +486,6 @@ def test_a_batch_that_is_not_there_is_not_sent_again(
     assert server.sizes == [UNITS] * 2
 
 
-# Stopped and taken up again...
-
-
 def stop_at(monkeypatch: pytest.MonkeyPatch, look: int) -> None:
     """Ctrl-C at a look at the batches."""
 
@@ -575,9 +569,6 @@ def test_a_killed_client_picks_its_batch_up_again(
     assert (tmp_path / "run/records.jsonl").read_bytes() == (tmp_path / "live/records.jsonl").read_bytes()
 
 
-# Money...
-
-
 def test_calls_in_batches_cost_their_share_and_keep_to_the_budget(
     run: Run, server: BatchServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -611,9 +602,6 @@ def test_a_forecast_has_the_prices_of_batches_and_no_time(tmp_path: Path) -> Non
     assert batches.price == tuple(part / 2 for part in live.price)
     assert batches.calls == live.calls
     assert batches.seconds is None
-
-
-# What it is not for...
 
 
 @pytest.mark.parametrize(

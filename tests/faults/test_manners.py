@@ -217,9 +217,6 @@ def test_a_limit_is_found_by_few_and_by_many_at_a_time(
     assert found.refused <= 0.03
 
 
-# The same over a real wire, where time is real: a busy machine may only make calls later...
-
-
 class Doorkeeper:
     """Lets so many calls a second through the test server, and tells the others when to come back."""
 

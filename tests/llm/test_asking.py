@@ -444,9 +444,6 @@ async def test_all_questions_of_a_segment_share_one_mark_and_another_segment_has
     assert first == second != third
 
 
-# Another model...
-
-
 async def test_one_reply_of_another_model_fails_and_says_what_to_do(bench: Bench) -> None:
     names = {"1": "right", "2": "stranger"}
     bench.model.script = lambda request: Reply(text="yes", model=names[str(request.messages[0].parts[0])])
@@ -460,9 +457,6 @@ async def test_one_reply_of_another_model_fails_and_says_what_to_do(bench: Bench
     assert asker.tally.served_names == ["right", "stranger"]
     assert Tally(served={"right=right"}).served_names == []
     assert Tally(served={"a=a", "b=c", "#fp_1"}).served_names == ["#fp_1", "c"]
-
-
-# Failures and stops...
 
 
 async def test_parallel_questions_fail_with_the_same_reason_whatever_the_timing(bench: Bench) -> None:
@@ -508,9 +502,6 @@ async def test_quoted_texts_are_stored_plain(bench: Bench) -> None:
     (exchange,) = bench.conversation(SUBJECT)
     assert exchange.request is not None
     assert exchange.request.messages == (Message("user", parts),)
-
-
-# Asked again...
 
 
 def unreadable_once(reason: str) -> Callable[[Reply], str]:

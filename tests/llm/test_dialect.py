@@ -139,9 +139,6 @@ def test_a_thinking_models_tokens_must_be_those_of_the_answer() -> None:
         read_envelope(value, Redactor())
 
 
-# Over the wire...
-
-
 async def ask(server: Server, provider: Provider = COMPATIBLE, model: str = "mock") -> Reply:
     remote = RemoteModel(Endpoint(provider=provider, url=server.url, model=model))
     try:

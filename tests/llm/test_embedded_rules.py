@@ -38,7 +38,7 @@ def subject(translation: str = TRANSLATION, source: str = SOURCE, lp: str = "en-
     return Subject(segment=segment, systems=("A",))
 
 
-async def ask(wants: str, about: Subject | None = None, **facts: object) -> Reply:
+async def ask(wants: str, about: Subject | None = None, **facts: Any) -> Reply:
     """Ask with log-probabilities."""
     return await RulesModel().reply(request(wants, about, **facts))
 
@@ -499,7 +499,7 @@ async def test_a_remark_counts_what_rules_find() -> None:
 
 @pytest.mark.parametrize("wants", ["statement", "remark", "agreement", "merged"])
 async def test_nothing_to_debate_is_an_error_that_says_so(wants: str) -> None:
-    with pytest.raises(ModelError, match="which errors test debates, got None"):
+    with pytest.raises(ModelError, match=r"errors .*test.*, got None"):
         await debate(wants, None)
 
 

@@ -338,8 +338,6 @@ def test_what_cannot_be_the_one_answer_is_none(server: str, change: Callable[[di
     assert isinstance(read(wire, body), Fault)
 
 
-# What a server says beside its words, wherever it says it...
-
 WHOLE = dict(SERVERS[name] for name in ("OpenAI", "Anthropic", "Gemini"))
 Place = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -156,9 +156,6 @@ def test_retry_after_may_be_a_date_or_milliseconds() -> None:
     assert read_retry_after(formatdate(time.time() - 60, usegmt=True)) == 0
 
 
-# Trying again...
-
-
 def server_error(**changes: object) -> Fault:
     return Fault(consequence="retry", reason="server_error", detail="no", **changes)  # type: ignore[arg-type]
 

@@ -38,9 +38,6 @@ BROKEN = [
 ]
 
 
-# Headers...
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
@@ -127,9 +124,6 @@ def test_a_date_to_come_back_at_is_by_the_servers_clock() -> None:
         assert read_retry_after(soon, None, odd) == pytest.approx(90, abs=5)
 
 
-# Calls at a time...
-
-
 def test_the_window_starts_with_twenty_and_doubles_until_the_first_trouble() -> None:
     window = Window(100)
     assert window.size == 20
@@ -189,9 +183,6 @@ def test_the_window_stays_between_one_and_its_cap(cap: int, events: list[tuple[b
         now += later
         window.answered(now, was_full=True) if is_good else window.troubled(now)
         assert 1 <= window.size <= cap
-
-
-# Buckets...
 
 
 def said(limit: int, remaining: int, reset: float | None) -> Allowance:
@@ -286,9 +277,6 @@ def test_a_bucket_is_never_negative_and_never_over_its_brim(
         assert now <= bucket.opens_at(now, float(count)) <= now + 61
 
 
-# The pace that refusals teach...
-
-
 def test_what_was_taken_between_two_refusals_is_what_is_allowed() -> None:
     pace = Pace()
     assert pace.opens_at(0.0) == 0
@@ -343,9 +331,6 @@ def test_the_pace_grows_only_where_it_has_held_calls_back() -> None:
     assert pace.rate == pytest.approx(1.05 * rate)
 
 
-# Tokens...
-
-
 def test_a_call_is_taken_for_as_large_as_it_may_be_until_one_was_counted() -> None:
     sizes = Sizes()
     assert sizes.guess(300, 2048) == 100 + 2048
@@ -355,9 +340,6 @@ def test_a_call_is_taken_for_as_large_as_it_may_be_until_one_was_counted() -> No
     assert sizes.guess(400, 30) == pytest.approx(130, rel=0.01)
     sizes.learn(400, Usage())
     assert sizes.guess(400, 2048) == pytest.approx(150, rel=0.01), "what was not counted teaches nothing"
-
-
-# Pauses...
 
 
 def test_a_pause_is_what_the_server_asked_for_and_a_later_one_never_shortens_it() -> None:
@@ -381,9 +363,6 @@ def test_pauses_that_nobody_asked_for_grow_with_each_trouble_and_not_with_each_c
     pauses.troubles = 0
     pauses.trouble(100.0, 99.0, None)
     assert pauses.left(100.0) <= 0.5
-
-
-# The queue...
 
 
 def open_share(cap: int = 20, where: str = "x", **patience: float) -> Share:

@@ -34,9 +34,6 @@ def endpoint_of(name: str, **connection: Any) -> Any:
     return model.endpoint
 
 
-# Choosing...
-
-
 def test_the_option_comes_before_the_environment_and_that_before_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,9 +79,6 @@ def test_roles_have_models_of_their_own() -> None:
 def test_one_role_cannot_have_two_models() -> None:
     with pytest.raises(UsageError, match="twice"):
         open_models(["vllm/a", "vllm/b"], Connection())
-
-
-# Opening...
 
 
 def test_every_provider_of_the_table_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,9 +140,6 @@ def test_no_list_of_models_shows_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {len(row) for row in rows} == {4}
     assert "canary" not in str(rows)
     assert "canary" not in repr(open_model("openai/m", Connection()))
-
-
-# Replaying...
 
 
 RECORDED = Identity(endpoint="openai", model="gpt-x")

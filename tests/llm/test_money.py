@@ -136,8 +136,6 @@ def test_the_longest_pattern_counts() -> None:
     assert [row.prompt for row in found if row] == [1, 9, 2]
 
 
-# The user's own...
-
 OWN = """
 currency = "EUR"
 [[model]]

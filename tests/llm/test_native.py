@@ -46,9 +46,6 @@ def read(provider: str, value: object, asked: Any = None, **changes: Any) -> Rep
     return dialect(provider, **changes).read(value, asked or make_request(), Redactor([CANARY]))
 
 
-# Requests...
-
-
 def test_anthropic_gets_the_systems_words_apart_and_its_own_headers() -> None:
     assert payload("anthropic", "claude-haiku-4-5", make_request("Ja\u2028")) == {
         "model": "claude-haiku-4-5",
@@ -160,9 +157,6 @@ def test_log_probabilities_are_asked_for_only_where_there_are_any() -> None:
     assert "responseLogprobs" not in payload("gemini", "gemini-2.5-flash", asked)["generationConfig"]
     assert "logprobs" not in payload("openai", "gpt-5.4", asked)
     assert payload("openai", "gpt-4o", asked)["logprobs"] is True
-
-
-# Answers...
 
 
 def test_an_answer_of_anthropic_is_its_text_and_all_its_prompt_tokens_are_counted() -> None:
@@ -354,9 +348,6 @@ def test_any_json_is_a_reply_or_an_answer_error(provider: str, value: object, pa
 def test_a_text_comes_through_as_it_was_said(provider: str, text: str) -> None:
     body = read_json_body(json.dumps(GOOD[provider](text)).encode())
     assert dialect(provider).read(body, make_request(), Redactor()).text == text
-
-
-# Tools...
 
 
 CONVERSATION = (

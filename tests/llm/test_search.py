@@ -115,9 +115,6 @@ WIKI = {
 }
 
 
-# Behind a wire...
-
-
 async def test_an_endpoint_of_ones_own_is_asked_by_post(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "canary-4f1d9b7c2e8a6053")
     with Engine(answers(RESULTS)).running() as server:
@@ -315,9 +312,6 @@ async def test_a_key_in_an_answer_is_taken_out(monkeypatch: pytest.MonkeyPatch) 
     assert found[0].text == "your key is [key]"
 
 
-# What is kept of it...
-
-
 def test_long_snippets_are_cut_and_repeated_ones_are_dropped() -> None:
     same = Snippet(title="t", text="a  b\n c")
     found = read_snippets(
@@ -338,9 +332,6 @@ def test_a_query_is_read_as_it_was_written(query: Query) -> None:
 def test_what_is_no_list_of_snippets_is_refused(text: str) -> None:
     with pytest.raises(AnswerError, match="bad_envelope"):
         read_snippets(Reply(text=text))
-
-
-# Notes...
 
 
 def notes(folder: Path, **texts: str) -> Path:
@@ -416,9 +407,6 @@ def test_a_key_is_asked_for_only_where_something_is_sent(monkeypatch: pytest.Mon
     assert open_search("http://host/", key_env="MY_KEY", needs_key=False) is not None
     with pytest.raises(UsageError, match="needs no key"):
         open_search("none", key_env="MY_KEY")
-
-
-# The store...
 
 
 def asker(store: CallStore, opened: OpenModel, *, offline: bool = False) -> Asker:

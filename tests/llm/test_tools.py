@@ -57,9 +57,6 @@ async def put(
     return await unit(said, about=about, read=read_anything, **options)
 
 
-# Through the store...
-
-
 async def test_a_call_is_an_answer_and_is_found_again_with_its_state(bench: Bench) -> None:
     bench.model.script = lambda request: Reply(text="", calls=(CALL,))
     assert (await put(bench, tools=(SEARCH,))).reply.calls == (CALL,)
@@ -129,9 +126,6 @@ def test_tools_and_calls_count_among_what_a_call_may_cost() -> None:
     assert most_of(said).prompt > most_of(bare).prompt + len(CALL.state)
 
 
-# Effort...
-
-
 def identity_of(name: str, **connection: Any) -> Identity:
     return open_model(name, Connection(needs_key=False, **connection)).identity
 
@@ -181,9 +175,6 @@ async def test_the_room_is_asked_for_and_effort_makes_another_question(bench: Be
         call_key(replace(model.identity, effort=effort), make_request()) for effort in ("", "low", "high")
     }
     assert len(keys) == 3
-
-
-# Thinking and nothing else...
 
 
 @pytest.mark.parametrize(

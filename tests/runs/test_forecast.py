@@ -141,9 +141,6 @@ def said(message: Message) -> tuple[str, str]:
     return message.role, render_message(message, "0" * 16)
 
 
-# Calls...
-
-
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize(("judge", "settings", "calls"), CASES, ids=str)
 def test_a_server_counts_the_calls_that_were_forecast(
@@ -268,9 +265,6 @@ def test_of_several_models_the_price_lies_between_the_cheapest_and_the_dearest()
     assert (both.price[0], both.price[2]) == (least[0], most[2])
 
 
-# Tokens and money...
-
-
 def test_the_typical_price_is_that_of_the_typical_tokens() -> None:
     found = forecast("gemba-mqm", small_set(), model="openai/gpt-4o-mini")
     assert found.price is not None
@@ -336,9 +330,6 @@ def test_uncorrected_bounds_hold_for_tokenizers_from_coarse_to_fine(server: Serv
     assert found.prompt.typical > sum(estimate_text(text).typical for text in texts)  # frames come on top
 
 
-# The command...
-
-
 @pytest.fixture
 def test_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
@@ -385,15 +376,3 @@ def test_a_run_that_costs_says_so_first_and_last(
     assert "USD (" in said.splitlines()[3]
     assert "at prices of 2026-01-01" in said.splitlines()[3]
     assert "0.36 USD paid in all" in said.splitlines()[-2]
-
-
-def test_a_budget_that_is_reached_ends_with_exit_code_4(
-    test_set: str, server: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    wire = ["--base-url", server.url, "--model", "mock", "--out", "run"]
-    assert call("run", "gemba-da", test_set, *wire, "--budget-tokens", "1000") == 4
-    assert "a higher --budget-tokens goes on" in capsys.readouterr().err
-    assert call("run", "gemba-da", test_set, *wire, "--budget", "4") == 2
-    assert "price of mock is not known" in capsys.readouterr().err
-    assert call("run", "gemba-da", test_set, *wire, "--budget-tokens", "40000") == 0
-    assert len(server.log) == 12

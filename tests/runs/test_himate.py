@@ -49,9 +49,6 @@ def test_a_run_that_began_with_other_prompts_says_which_version_ends_it_and_open
     assert read_run(tmp_path / "run").records == done.records
 
 
-# Calibration...
-
-
 @pytest.mark.parametrize(
     ("percentile", "expected"), [(1, 0.1), (20, 0.1), (21, 0.2), (60, 0.3), (61, 0.4), (100, 0.5)]
 )

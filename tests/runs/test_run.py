@@ -94,9 +94,6 @@ def files(out: Path) -> set[str]:
     return {path.name for path in out.iterdir()} - {".lock"}
 
 
-# Records...
-
-
 def test_a_run_leaves_a_directory_that_holds_everything(tmp_path: Path, model: Scripted) -> None:
     done = run(Rater(), small_set(), out=tmp_path / "run")
     assert files(tmp_path / "run") == FILES
@@ -187,9 +184,6 @@ def test_judges_see_context_terms_and_reference(tmp_path: Path, model: Scripted)
     assert "Rate  term bank=Ufer before 0 reference Referenz 1 0" in said
 
 
-# Signatures...
-
-
 def signature(out: Path, judge: Any = Rater(), **options: Any) -> str:  # noqa: B008 (frozen)
     return str(run(judge, small_set(1), out=out, **options).info.signature)
 
@@ -215,9 +209,6 @@ def test_a_metrics_signature_says_what_it_does_in_each_language_pair(tmp_path: P
         f"lengths|ref:src|unit:characters|tok:en-de=13a,en-zh=zh|code:{code_of(Lengths())}|failed:0/4"
         f"|version:{adjudge.__version__}"
     )
-
-
-# Resuming...
 
 
 def records(out: Path) -> bytes:
@@ -295,9 +286,6 @@ def test_nothing_of_somebody_else_is_written_over(tmp_path: Path, content: str) 
         run(Lengths(), small_set(), out=out)
 
 
-# Stopping...
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_cleanly_and_the_run_goes_on_later(
     tmp_path: Path, model: Scripted, number: signal.Signals
@@ -339,9 +327,6 @@ def test_a_call_store_that_is_none_stops_with_a_clear_word(tmp_path: Path, model
         run(Rater(), small_set(), out=tmp_path / "run", store=tmp_path / "calls.sqlite")
 
 
-# Metrics...
-
-
 def test_a_metric_runs_through_the_same_directory_without_calls(tmp_path: Path) -> None:
     done = run(Lengths(), small_set(400, lps=["en-de", "en-zh"]), out=tmp_path / "run")
     assert files(tmp_path / "run") == FILES - {"answers.keys", "calls.sqlite"}
@@ -358,9 +343,6 @@ def test_corpus_scores_are_kept_for_metrics_that_have_them(tmp_path: Path) -> No
     done = run(Lengths(corpus=True), TestSet(name="gap", segments=tuple(segments)), out=tmp_path / "run")
     assert done.info.corpus_scores == {"en-de": {"A": 25.0, "B": 21.0}}
     assert done.info.failures == {"no_translation": 1}
-
-
-# By name...
 
 
 def test_names_files_and_settings_are_resolved(tmp_path: Path, model: Scripted) -> None:

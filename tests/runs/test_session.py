@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -123,14 +124,17 @@ def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
+def about(unit: Unit) -> dict[str, Any]:
+    segment = unit.subject.segment.segment
+    return {"lp": "en-de", "segment": segment, "annotator": "x", "protocol": "metric"}
+
+
 def judged(unit: Unit) -> Entry:
-    segment, more = unit.subject.segment.segment, {"annotator": "x", "protocol": "metric"}
-    return Entry.of([Annotation(lp="en-de", segment=segment, system="A", rating=1.0, **more)])
+    return Entry.of([Annotation(system="A", rating=1.0, **about(unit))])
 
 
 def failed(unit: Unit) -> Entry:
-    segment, more = unit.subject.segment.segment, {"annotator": "x", "protocol": "metric"}
-    return Entry.of([Failure(lp="en-de", segment=segment, systems=("A",), reason="parse", **more)])
+    return Entry.of([Failure(systems=("A",), reason="parse", **about(unit))])
 
 
 @pytest.fixture

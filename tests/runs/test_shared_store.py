@@ -143,9 +143,6 @@ def test_the_store_of_a_run_directory_needs_no_claims(tmp_path: Path, model: Scr
     assert not tables & {"claims", "askers"}
 
 
-# A store that is empty, or has lost what it had...
-
-
 @pytest.mark.parametrize("content", ["nothing", "a header"])
 def test_an_empty_store_is_a_new_store(content: str, tmp_path: Path, model: Scripted) -> None:
     import adjudge

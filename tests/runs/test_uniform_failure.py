@@ -120,9 +120,6 @@ def test_a_judge_with_tools_names_the_form_without_them() -> None:
     assert "--tools xml" in remedy_for(rate, "no_answer")
 
 
-# Asking again...
-
-
 def test_failed_units_are_asked_again_and_nothing_else(tmp_path: Path, model: Scripted) -> None:
     spoil(model, range(10, 15))
     run(Rater(), many(), out=tmp_path / "run")
@@ -182,9 +179,6 @@ def test_asking_again_needs_somebody_who_is_asked(
 def test_a_metric_has_nothing_to_ask_again(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--retry-failed: lengths is a metric"):
         run(Lengths(), many(), out=tmp_path / "run", retry_failed=True)
-
-
-# More failures than may be, in a run from Python...
 
 
 TEN = 10

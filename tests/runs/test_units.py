@@ -54,9 +54,6 @@ def test_a_test_set_without_translations_is_refused() -> None:
         plan(TestSet(name="empty", segments=(empty,)))
 
 
-# References...
-
-
 def with_references(*names: str) -> TestSet:
     segments = (replace(s, references={n: f"{n} {s.segment}" for n in names}) for s in small_set(2))
     return TestSet(name="refs", segments=tuple(segments))
@@ -134,9 +131,6 @@ def test_a_system_that_is_the_reference_is_left_out_and_that_is_said() -> None:
     assert "refA" in {system for unit in plan(test_set) for system in unit.subject.systems}
 
 
-# Context and terms...
-
-
 def test_context_is_what_stands_before_in_the_same_document() -> None:
     units = plan(small_set(6, systems=["A"]), context=2)
     before = [[s.segment for s in unit.subject.context] for unit in units]
@@ -183,9 +177,6 @@ def test_a_glossary_may_be_csv_of_two_columns(tmp_path: Path) -> None:
     assert terms == [("file", "Datei"), ("save, as", 'Speichern "unter"')]
     path.write_text("a, b\tc\n", "utf-8")  # a tab tells, whatever the name
     assert [(term.source, term.translation) for term in read_terms(path)] == [("a, b", "c")]
-
-
-# Parts...
 
 
 def described(plan: Plan) -> list[tuple[object, ...]]:
