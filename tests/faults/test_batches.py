@@ -605,33 +605,25 @@ def test_a_forecast_has_the_prices_of_batches_and_no_time(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("judge", "model", "said"),
     [
-        (["rules"], "is a metric and asks no model"),
-        (["gemba-da"], "builtin/rules is not on a server"),
-        (["gemba-da", "--model", "gemini/gemini-3"], "gemini takes no batches"),
+        ("rules", [], "is a metric and asks no model"),
+        ("gemba-da", [], "builtin/rules is not on a server"),
+        ("gemba-da", ["--model", "gemini/gemini-3"], "gemini takes no batches"),
     ],
 )
 def test_who_takes_no_batches_is_refused(
     tmp_path: Path,
-    arguments: list[str],
+    judge: str,
+    model: list[str],
     said: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
     test_set = write_set(tmp_path / "set.jsonl", 1)
-    ends = call(
-        "run",
-        arguments[0],
-        str(test_set),
-        "--out",
-        str(tmp_path / "run"),
-        "--engine",
-        "batch",
-        *arguments[1:],
-    )
-    assert ends == USAGE
+    batches = ["--out", str(tmp_path / "run"), "--engine", "batch"]
+    assert call("run", judge, str(test_set), *batches, *model) == USAGE
     assert said in capsys.readouterr().err
 
 

@@ -3,8 +3,7 @@
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,8 +24,7 @@ from adjudge.llm.asking import (
 )
 from adjudge.llm.model import Identity, Request
 from adjudge.llm.model_choice import Models, OpenModel
-from adjudge.store.call_file import Exchange, run_name, unit_name
-from adjudge.store.calls import CallReader, CallStore
+from tests.llm.conftest import Bench, Script, make_subject
 
 # Which replies may be read at all.
 
@@ -74,69 +72,6 @@ def test_a_user_may_know_the_name_that_the_server_gives() -> None:
 # The engine's `ask`: store first, each question once, unreadable answers again and never for ever.
 
 
-RUN = run_name("00")
-Script = Callable[[Request], Reply]
-
-
-class Scripted:
-    """A model that answers by a function and counts what it was asked."""
-
-    name = "test/scripted"
-
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.requests: list[Request] = []
-
-    async def reply(self, request: Request) -> Reply:
-        self.requests.append(request)
-        await asyncio.sleep(0)
-        return self.script(request)
-
-
-class Bench:
-    """An asker over a store, with one scripted model."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.model = Scripted(lambda request: Reply(text="yes"))
-        self.store = CallStore(path, RUN)
-
-    def asker(self, *, offline: bool = False, seed: int = 0, explains: bool = True) -> Asker:
-        return Asker(
-            Models(default=opened(self.model)),
-            self.store,
-            secret=b"secret",
-            seed=seed,
-            offline=offline,
-            explains=explains,
-        )
-
-    def conversation(self, subject: Subject) -> list[Exchange]:
-        reader = CallReader(self.path)
-        self.store.totals()
-        try:
-            return reader.conversation(RUN, unit_name(subject.lp, subject.segment.segment, subject.systems))
-        finally:
-            reader.close()
-
-
-def opened(model: Scripted) -> OpenModel:
-    identity = Identity(endpoint="test", model="scripted", seeded=True)
-    return OpenModel(identity=identity, model=model, served="any")
-
-
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    bench = Bench(tmp_path / "calls.sqlite")
-    yield bench
-    bench.store.close()
-
-
-def make_subject(system: str = "A", text: str = "Guten Morgen") -> Subject:
-    segment = Segment(segment="1", lp="en-de", source="Good morning", translations={system: text})
-    return Subject(segment=segment, systems=(system,))
-
-
 def read_yes(reply: Reply) -> str:
     if reply.text != "yes":
         raise AnswerError("parse", f"wanted yes, got {reply.text!r}")
@@ -178,7 +113,7 @@ async def test_an_answer_is_stored_before_it_is_used_and_never_asked_for_again(b
 
 async def test_the_same_question_asked_by_many_at_once_is_asked_once(bench: Bench) -> None:
     asker = bench.asker()
-    answers = await asyncio.gather(*(put(asker, make_subject(str(n))) for n in range(20)))
+    answers = await asyncio.gather(*(put(asker, make_subject(system=str(n))) for n in range(20)))
     assert [answer.value for answer in answers] == ["yes"] * 20
     assert len(bench.model.requests) == 1
 
@@ -436,8 +371,8 @@ async def test_all_questions_of_a_segment_share_one_mark_and_another_segment_has
     bench: Bench,
 ) -> None:
     asker = bench.asker()
-    await put(asker, make_subject("A"), "one")
-    await put(asker, make_subject("B"), "two")
+    await put(asker, make_subject(), "one")
+    await put(asker, make_subject(system="B"), "two")
     segment = Segment(segment="2", lp="en-de", source="Good morning", translations={"A": "x"})
     await put(asker, Subject(segment=segment, systems=("A",)), "three")
     first, second, third = (request.mark for request in bench.model.requests)

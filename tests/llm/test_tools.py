@@ -1,8 +1,6 @@
 """Tools, log-probabilities and effort on their way through `ask`, the store and the trace."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,20 +23,12 @@ from adjudge.store.call_file import (
     request_from_json,
     request_to_json,
 )
-from tests.llm.conftest import make_request
-from tests.llm.test_asking import Bench, Scripted, make_subject, opened
+from tests.llm.conftest import Bench, Scripted, make_request, make_subject, opened
 
 SEARCH = Tool(name="search", description="Look it up.", parameters={"type": "object", "properties": {}})
 FINISH = Tool(name="finish", description="End.", parameters={"type": "object"})
 CALL = ToolCall(id="a", name="search", arguments={"q": "Hafen"}, state="sealed")
 RESULT = Message("tool", (Quoted("note", "ein Ort"),), (CALL,))
-
-
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    bench = Bench(tmp_path / "calls.sqlite")
-    yield bench
-    bench.store.close()
 
 
 def read_anything(reply: Reply) -> Reply:

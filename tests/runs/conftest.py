@@ -205,13 +205,16 @@ def check_stops(
 
 
 def platform_set(size: int) -> TestSet:
-    """Segments in which every translation is another text, and a number is wrong in each."""
+    """In every translation a number is wrong, each time another: no two lists of errors are the same."""
     segments = tuple(
         Segment(
             segment=str(n),
             lp="en-de",
             source=f"Platform {n + 3}, please.",
-            translations={name: f"Wort{name}{n} Gleis {100 + n}, bitte." for name in "AB"},
+            references={"refA": f"Gleis {n + 3}, bitte."},
+            translations={
+                name: f"Wort{name}{n} Gleis {100 + 2 * n + k}, bitte." for k, name in enumerate("AB")
+            },
         )
         for n in range(size)
     )

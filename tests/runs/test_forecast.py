@@ -29,7 +29,7 @@ from tests.cli.calling import call
 from tests.faults import server as faults
 from tests.faults.server import MARK, Server, envelope
 from tests.judges.asking import subject
-from tests.runs.conftest import Lengths, small_set
+from tests.runs.conftest import Lengths, platform_set, small_set
 
 # Tokens of a prompt beside its messages: schemas, and tools that a model is offered.
 
@@ -105,23 +105,6 @@ def server(server: Server) -> Server:
     return server
 
 
-def numbered_set(size: int = 4) -> TestSet:
-    """In every translation a number is wrong, each time another: no two lists of errors are the same."""
-    segments = tuple(
-        Segment(
-            segment=str(n),
-            lp="en-de",
-            source=f"The train leaves at platform {n + 3}.",
-            references={"refA": f"Der Zug fährt von Gleis {n + 3}."},
-            translations={
-                name: f"Der Zug fährt von Gleis {100 * (n + 1) + k}." for k, name in enumerate("AB")
-            },
-        )
-        for n in range(size)
-    )
-    return TestSet(name="numbered", segments=segments)
-
-
 def asked(messages: list[tuple[str, str]]) -> str:
     """A conversation, whatever its delimiters."""
     return json.dumps([[role, MARK.sub(r"<<\1>>", text)] for role, text in messages])
@@ -147,16 +130,16 @@ def test_a_server_counts_the_calls_that_were_forecast(
     server: Server, tmp_path: Path, judge: str, settings: dict[str, str], calls: int, profile: Any
 ) -> None:
     options: Any = {"settings": settings, "profile": profile}
-    run(judge, numbered_set(), out=tmp_path / "rules", **options)
+    run(judge, platform_set(4), out=tmp_path / "rules", **options)
     server.answer = rules_as_server(tmp_path / "rules" / "calls.sqlite")
     options |= {"base_url": server.url, "model": "mock"}
-    found = forecast(judge, numbered_set(), **options)
+    found = forecast(judge, platform_set(4), **options)
     assert not server.log
     assert found.calls == Calls(8 * calls, 8 * calls, 8 * calls)
-    done = run(judge, numbered_set(), out=tmp_path / "run", **options)
+    done = run(judge, platform_set(4), out=tmp_path / "run", **options)
     assert done.info.counts["judged"] == 8
     assert len(server.log) == 8 * calls
-    after = forecast(judge, numbered_set(), out=tmp_path / "run", **options)
+    after = forecast(judge, platform_set(4), out=tmp_path / "run", **options)
     assert (after.calls, after.stored) == (Calls(0, 0, 0), 8 * calls)
     assert (after.prompt.max, after.completion.max) == (0, 0)
 

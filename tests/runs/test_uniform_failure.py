@@ -17,23 +17,17 @@ from adjudge.llm.model import Request
 from adjudge.runs.engines import run
 from adjudge.runs.job import remedy_for
 from adjudge.store.run_directory import read_run
-from tests.runs.conftest import Lengths, Rater, Scripted
+from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
 MANY = 50
 
 
 def many(size: int = MANY) -> TestSet:
-    return TestSet(
-        name="many",
-        segments=tuple(
-            Segment(segment=str(n), lp="en-de", source=f"Sentence {n}", translations={"A": f"Satz {n}"})
-            for n in range(size)
-        ),
-    )
+    return small_set(size, systems=("A",))
 
 
 def spoil(model: Scripted, numbers: range, text: str = "no number") -> None:
-    model.texts |= {f"Satz {n}": text for n in numbers}
+    model.texts |= {f"Satz {n} von A in en-de": text for n in numbers}
 
 
 def test_a_run_whose_first_units_all_fail_for_one_reason_stops_and_goes_on_when_told_to(
