@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from adjudge.llm.asking import Asker
 from adjudge.llm.limits import Limiter
 from adjudge.llm.model import Identity, Request
 from adjudge.llm.model_choice import Models, OpenModel
+from adjudge.llm.providers import COMPATIBLE, Endpoint
+from adjudge.llm.remote import RemoteModel
 from adjudge.store.call_file import Exchange, run_name, unit_name
 from adjudge.store.calls import CallReader, CallStore
 from tests.faults.limited import run
@@ -104,3 +107,21 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     bench = Bench(tmp_path / "calls.sqlite")
     yield bench
     bench.store.close()
+
+
+@asynccontextmanager
+async def remote_at(url: str, **changes: Any) -> AsyncIterator[RemoteModel]:
+    """A model that is closed whatever happens."""
+    values: dict[str, Any] = {
+        "provider": COMPATIBLE,
+        "url": url,
+        "model": "mock",
+        "key": "canary-key-1234567890",
+        "timeout": 5.0,
+        "body_cap": 200_000,
+    } | changes
+    remote = RemoteModel(Endpoint(**values))
+    try:
+        yield remote
+    finally:
+        await remote.close()

@@ -10,10 +10,9 @@ from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import read_logprobs
 from adjudge.llm.openai import read_envelope
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint, Provider
-from adjudge.llm.remote import RemoteModel
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
 from tests.faults.server import Server, body, envelope, says, spelled, status
-from tests.llm.conftest import make_request
+from tests.llm.conftest import make_request, remote_at
 
 pytestmark = pytest.mark.usefixtures("_quick")
 
@@ -140,11 +139,8 @@ def test_a_thinking_models_tokens_must_be_those_of_the_answer() -> None:
 
 
 async def ask(server: Server, provider: Provider = COMPATIBLE, model: str = "mock") -> Reply:
-    remote = RemoteModel(Endpoint(provider=provider, url=server.url, model=model))
-    try:
+    async with remote_at(server.url, provider=provider, model=model) as remote:
         return await remote.reply(make_request(sampling=Sampling(logprobs=True)))
-    finally:
-        await remote.close()
 
 
 async def test_log_probabilities_that_were_asked_for_come(server: Server) -> None:
@@ -184,13 +180,10 @@ async def test_a_server_that_refuses_alternatives_is_asked_for_fewer(
 
     server.fails(None)
     server.play = lambda number: choose if server.log[number].get("top_logprobs", 0) > takes else None
-    remote = RemoteModel(Endpoint(provider=COMPATIBLE, url=server.url, model="mock"))
-    try:
+    async with remote_at(server.url) as remote:
         for _ in range(2):
             reply = await remote.reply(make_request(sampling=Sampling(logprobs=True)))
             assert reply.logprobs
-    finally:
-        await remote.close()
     assert [payload.get("top_logprobs") for payload in server.log] == [*sent, sent[-1]]
     assert all(payload["logprobs"] for payload in server.log)
 

@@ -16,13 +16,12 @@ import pytest
 from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError
 from adjudge.llm.faults import Fault
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint
-from adjudge.llm.remote import RemoteModel
+from adjudge.llm.providers import PROVIDERS, Endpoint
 from adjudge.llm.wire import Wire
 from tests.faults.dialects import anthropic, gemini
 from tests.faults.server import Server, envelope, raw
 from tests.faults.server import body as with_body
-from tests.llm.conftest import make_request
+from tests.llm.conftest import make_request, remote_at
 
 pytestmark = pytest.mark.usefixtures("_quick")
 
@@ -514,11 +513,8 @@ def test_a_key_with_two_values_is_ambiguous(twice: tuple[str, str, str]) -> None
 
 
 async def ask(server: Server) -> Reply:
-    remote = RemoteModel(Endpoint(provider=COMPATIBLE, url=server.url, model="mock"))
-    try:
+    async with remote_at(server.url) as remote:
         return await remote.reply(make_request())
-    finally:
-        await remote.close()
 
 
 @pytest.mark.parametrize("status", [202, 205, 206])

@@ -1,7 +1,7 @@
 """Which model is asked and under which name, and docs/models.md, which says what the table says."""
 
-import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +74,6 @@ def test_roles_have_models_of_their_own() -> None:
     assert models.for_role("core").name == "vllm/b"
     assert models.for_role("core.omission").name == "vllm/b"
     assert models.for_role("corex").name == "vllm/a"
-
-
-def test_one_role_cannot_have_two_models() -> None:
     with pytest.raises(UsageError, match="twice"):
         open_models(["vllm/a", "vllm/b"], Connection())
 
@@ -145,55 +142,42 @@ def test_no_list_of_models_shows_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
 RECORDED = Identity(endpoint="openai", model="gpt-x")
 
 
-def record(path: Path, *identities: Identity) -> None:
-    async def save() -> None:
-        store = CallStore(path, run_name("00"))
+async def record(path: Path, *identities: Identity) -> None:
+    with closing(CallStore(path, run_name("00"))) as store:
         for identity in identities:
             request = make_request(identity.model)
             await store.save(
                 call_key(identity, request), stored_request(identity, request), Reply(text="yes")
             )
-        store.close()
-
-    asyncio.run(save())
 
 
-def test_a_recorded_store_answers_and_asks_nobody(tmp_path: Path) -> None:
-    record(tmp_path / "calls.sqlite", RECORDED)
-    model = open_model(f"replay:{tmp_path / 'calls.sqlite'}", Connection())
+async def test_a_recorded_store_answers_asks_nobody_and_is_open_from_its_first_question_to_the_end(
+    tmp_path: Path,
+) -> None:
+    await record(tmp_path / "calls.sqlite", RECORDED)
+    models = open_models([f"replay:{tmp_path / 'calls.sqlite'}"], Connection())
+    model = models.default
     assert (model.name, model.identity) == ("openai/gpt-x", RECORDED)
+    assert files_open_in(tmp_path) == []
     asked = make_request("gpt-x", key=call_key(RECORDED, make_request("gpt-x")))
-    assert asyncio.run(model.reply(asked)).text == "yes"
+    assert (await model.reply(asked)).text == "yes"
     with pytest.raises(AnswerError, match="missing"):
-        asyncio.run(model.reply(make_request("other")))
-    asyncio.run(Models(default=model).close())
+        await model.reply(make_request("other"))
+    assert files_open_in(tmp_path) != []
+    await models.close()
+    assert files_open_in(tmp_path) == []
 
 
-def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
+async def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
     path = tmp_path / "calls.sqlite"
-    record(path, RECORDED, Identity(endpoint="vllm", model="other"))
+    await record(path, RECORDED, Identity(endpoint="vllm", model="other"))
     with pytest.raises(UsageError, match="openai/gpt-x, vllm/other"):
         open_model(f"replay:{path}", Connection())
     model = open_model(f"replay:{path}#vllm/other", Connection())
     assert model.name == "vllm/other"
-    asyncio.run(Models(default=model).close())
+    await Models(default=model).close()
     with pytest.raises(UsageError, match="no model 'third'"):
         open_model(f"replay:{path}#third", Connection())
-
-
-def test_a_recorded_store_is_open_from_its_first_question_to_the_end(tmp_path: Path) -> None:
-    record(tmp_path / "calls.sqlite", RECORDED)
-    models = open_models([f"replay:{tmp_path / 'calls.sqlite'}"], Connection())
-    assert files_open_in(tmp_path) == []
-    asked = make_request("gpt-x", key=call_key(RECORDED, make_request("gpt-x")))
-
-    async def ask() -> None:
-        assert (await models.default.reply(asked)).text == "yes"
-        assert files_open_in(tmp_path) != []
-        await models.close()
-
-    asyncio.run(ask())
-    assert files_open_in(tmp_path) == []
 
 
 def test_nothing_to_replay_is_an_error(tmp_path: Path) -> None:

@@ -111,11 +111,8 @@ def test_every_shipped_row_says_when_and_where() -> None:
         assert row.source.startswith("https://")
         assert 0 < row.prompt < row.completion
         assert row.cached is None or row.cached < row.prompt
-
-
-def test_no_two_shipped_rows_name_the_same_model_on_the_same_day() -> None:
     seen = [(name, row.as_of) for row in shipped_prices().rows for name in row.names]
-    assert len(set(seen)) == len(seen)
+    assert len(set(seen)) == len(seen), "no two name the same model on the same day"
 
 
 def test_the_latest_row_that_holds_already_counts() -> None:

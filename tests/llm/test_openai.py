@@ -20,29 +20,16 @@ def read(value: object, **options: Any) -> Reply:
 
 
 @pytest.mark.parametrize(
-    "word",
+    ("word", "reason"),
     [
-        None,
-        "",
-        "banana",
-        "tool_calls",
-        "FUNCTION_CALL",
-        1,
-        ["stop"],
-        {},
-        True,
-        "stop: x",
-        "function_call_filter: MALFORMED",
+        *((word, "bad_envelope") for word in (None, "", "banana", 1, ["stop"], {}, True, "stop: x")),
+        *((word, "bad_envelope") for word in ("tool_calls", "FUNCTION_CALL")),
+        ("function_call_filter: MALFORMED", "bad_envelope"),
+        *((word, "server_error") for word in ("error", "network_error", "insufficient_system_resource")),
     ],
 )
-def test_an_end_that_we_do_not_know_is_not_trusted(word: object) -> None:
-    with pytest.raises(AnswerError, match="bad_envelope"):
-        read(envelope("x", finish=word))
-
-
-@pytest.mark.parametrize("word", ["error", "network_error", "insufficient_system_resource"])
-def test_a_server_that_broke_off_is_a_server_error(word: str) -> None:
-    with pytest.raises(AnswerError, match="server_error"):
+def test_an_end_that_we_do_not_know_or_that_is_a_fault_is_not_trusted(word: object, reason: str) -> None:
+    with pytest.raises(AnswerError, match=reason):
         read(envelope("x", finish=word))
 
 
@@ -50,10 +37,7 @@ def test_a_server_that_broke_off_is_a_server_error(word: str) -> None:
 def test_thinking_that_comes_apart_is_kept_apart(key: str) -> None:
     reply = read(envelope("answer", **{key: "thought"}))
     assert (reply.text, reply.reasoning) == ("answer", "thought")
-
-
-def test_thinking_of_an_odd_shape_spoils_no_answer() -> None:
-    assert read(envelope("answer", reasoning=[{"x": 1}])).reasoning == ""
+    assert read(envelope("answer", **{key: [{"x": 1}]})).reasoning == "", "an odd shape spoils no answer"
 
 
 def test_a_refusal_field_is_a_refusal_whatever_the_rest_says() -> None:

@@ -66,38 +66,27 @@ def test_who_looks_less_often_or_never_keeps_that(chosen: int) -> None:
 # How far a run is: a line a minute, a bar on a terminal, or nothing.
 
 
-def tally() -> Tally:
-    return Tally(asked=30, from_store=10, usage=Usage(prompt=1200, completion=34))
+COUNTED = Tally(asked=30, from_store=10, usage=Usage(prompt=1200, completion=34))
 
 
+@pytest.mark.parametrize(
+    ("shown", "tally", "line"),
+    [
+        (True, COUNTED, r"10/100 1 failed, [\d.]+ calls/s, 1,234 tokens, \d+ min left\n"),
+        (True, Tally(), r"10/100 1 failed, \d+ min left\n"),
+        (False, COUNTED, ""),
+    ],
+    ids=["a judge", "a metric", "nobody asked for it"],
+)
 def test_elsewhere_a_line_is_said_once_a_minute(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], shown: bool, tally: Tally, line: str
 ) -> None:
-    with Progress(100, shown=True) as shown:
-        shown.show(done=10, failed=1, tally=tally())
+    with Progress(100, shown=shown) as progress:
+        progress.show(done=10, failed=1, tally=tally)
         assert capsys.readouterr().err == ""
         monkeypatch.setattr(session, "_LINE_SECONDS", 0.0)
-        shown.show(done=10, failed=1, tally=tally())
-    said = capsys.readouterr().err
-    assert re.fullmatch(r"10/100 1 failed, [\d.]+ calls/s, 1,234 tokens, \d+ min left\n", said)
-
-
-def test_a_metric_has_neither_calls_nor_tokens(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(session, "_LINE_SECONDS", 0.0)
-    with Progress(100, shown=True) as shown:
-        shown.show(done=10, failed=1, tally=Tally())
-    assert re.fullmatch(r"10/100 1 failed, \d+ min left\n", capsys.readouterr().err)
-
-
-def test_nothing_is_shown_where_nobody_asked_for_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(session, "_LINE_SECONDS", 0.0)
-    with Progress(100, shown=False) as shown:
-        shown.show(done=0, failed=0, tally=tally())
-    assert capsys.readouterr().err == ""
+        progress.show(done=10, failed=1, tally=tally)
+    assert re.fullmatch(line, capsys.readouterr().err)
 
 
 def test_on_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +95,7 @@ def test_on_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     with os.fdopen(slave, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         with Progress(100, shown=True) as shown:
-            shown.show(done=10, failed=1, tally=tally())
+            shown.show(done=10, failed=1, tally=COUNTED)
         monkeypatch.undo()
         said = ""
         while "1 failed" not in said and select.select([master], [], [], 5.0)[0]:  # it comes in pieces
