@@ -149,18 +149,12 @@ async def test_log_probabilities_that_were_asked_for_come(server: Server) -> Non
     assert {t.logprob for t in reply.logprobs} == {-0.25}
 
 
-async def test_log_probabilities_of_other_words_are_a_failure_after_two_tries(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tests.faults.server import FAULTS
-
-    monkeypatch.setitem(FAULTS, "half", body(_with(spelled("yes"), "yes and no")))
-    server.fails("half")
+async def test_log_probabilities_of_other_words_are_a_failure_after_two_tries(server: Server) -> None:
+    server.fails(body(_with(spelled("yes"), "yes and no")))
     with pytest.raises(AnswerError, match="logprob"):
         await ask(server)
     assert len(server.log) == 2
-    monkeypatch.setitem(FAULTS, "no logprobs", says("yes"))
-    server.fails("no logprobs")
+    server.fails(says("yes"))
     assert (await ask(server)).logprobs == ()  # kept as an answer, so that it is not paid again
     server.fails("refusal")
     assert (await ask(server)).finish == "refused"

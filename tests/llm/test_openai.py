@@ -19,12 +19,16 @@ def read(value: object, **options: Any) -> Reply:
     return read_envelope(value, Redactor(), **options)
 
 
+UNKNOWN: list[object] = [
+    *(None, "", "banana", 1, ["stop"], {}, True),
+    *("stop: x", "tool_calls", "FUNCTION_CALL", "function_call_filter: MALFORMED"),
+]
+
+
 @pytest.mark.parametrize(
     ("word", "reason"),
     [
-        *((word, "bad_envelope") for word in (None, "", "banana", 1, ["stop"], {}, True, "stop: x")),
-        *((word, "bad_envelope") for word in ("tool_calls", "FUNCTION_CALL")),
-        ("function_call_filter: MALFORMED", "bad_envelope"),
+        *((word, "bad_envelope") for word in UNKNOWN),
         *((word, "server_error") for word in ("error", "network_error", "insufficient_system_resource")),
     ],
 )
@@ -37,7 +41,8 @@ def test_an_end_that_we_do_not_know_or_that_is_a_fault_is_not_trusted(word: obje
 def test_thinking_that_comes_apart_is_kept_apart(key: str) -> None:
     reply = read(envelope("answer", **{key: "thought"}))
     assert (reply.text, reply.reasoning) == ("answer", "thought")
-    assert read(envelope("answer", **{key: [{"x": 1}]})).reasoning == "", "an odd shape spoils no answer"
+    odd: Any = {key: [{"x": 1}]}
+    assert read(envelope("answer", **odd)).reasoning == "", "an odd shape spoils no answer"
 
 
 def test_a_refusal_field_is_a_refusal_whatever_the_rest_says() -> None:

@@ -24,7 +24,6 @@ from adjudge.runs import session
 from adjudge.runs.engines import arun, run
 from adjudge.store.calls import Spent
 from adjudge.store.run_directory import read_run_info
-from tests.faults import server as faults
 from tests.faults.server import Server, envelope
 from tests.llm.conftest import make_request
 from tests.runs.conftest import Rater, small_set
@@ -56,8 +55,8 @@ def prices(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bills(server: Server, monkeypatch: pytest.MonkeyPatch) -> list[Usage]:
-    """What the server asks money for: anything up to the longest that the call allows; `play` says "dear"."""
+def bills(server: Server) -> list[Usage]:
+    """What the server asks money for: anything up to the longest that the call allows."""
     found: list[Usage] = []
     draw = random.Random(4)
 
@@ -70,15 +69,12 @@ def bills(server: Server, monkeypatch: pytest.MonkeyPatch) -> list[Usage]:
         found.append(usage)
         finish = draw.choice(["stop", "stop", "banana"])  # one in three is paid and cannot be used
         body = envelope(content, finish=finish)
-        body["usage"] = {
-            "prompt_tokens": usage.prompt,
-            "completion_tokens": usage.completion,
-            "prompt_tokens_details": {"cached_tokens": usage.cached},
-        }
+        kept = {"cached_tokens": usage.cached}
+        paid = {"prompt_tokens": usage.prompt, "completion_tokens": usage.completion}
+        body["usage"] = paid | {"prompt_tokens_details": kept}
         return web.json_response(body)
 
-    monkeypatch.setitem(faults.FAULTS, "dear", dear)
-    server.fails("dear")
+    server.fails(dear)
     return found
 
 
@@ -231,16 +227,13 @@ def test_a_budget_that_is_no_amount_is_refused(
         judge(server, tmp_path / "run", prices=prices, budget=budget)
 
 
-def test_a_server_that_counts_no_tokens_has_no_price(
-    server: Server, tmp_path: Path, prices: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_counts_no_tokens_has_no_price(server: Server, tmp_path: Path, prices: Path) -> None:
     async def silent(request: web.Request, content: str) -> web.StreamResponse:
         body = envelope(content)
         del body["usage"]
         return web.json_response(body)
 
-    monkeypatch.setitem(faults.FAULTS, "silent", silent)
-    server.fails("silent")
+    server.fails(silent)
     assert judge(server, tmp_path / "run", prices=prices).info.price is None
     assert judge(server, tmp_path / "run", prices=prices).info.price is None  # known from the store
     server.log.clear()
@@ -250,13 +243,8 @@ def test_a_server_that_counts_no_tokens_has_no_price(
 
 
 def meter(budget: Budget, **before: Spent) -> Meter:
-    price = Price(
-        names=("m",),
-        as_of=dt.date(2026, 1, 1),
-        currency="USD",
-        prompt=Decimal(1),
-        completion=Decimal(10),
-    )
+    known: Any = {"names": ("m",), "as_of": dt.date(2026, 1, 1), "currency": "USD"}
+    price = Price(prompt=Decimal(1), completion=Decimal(10), **known)
     return Meter({"m": price}, budget, before)
 
 
@@ -310,7 +298,7 @@ async def test_a_call_waits_for_those_in_flight_before_it_gives_up() -> None:
 
 @pytest.mark.parametrize("source", ["The harbour is closed {}.", "Порт {} закрыт.", "港口{}关闭了。"])
 def test_most_of_a_small_budget_is_used_and_none_of_it_passed(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+    server: Server, tmp_path: Path, source: str
 ) -> None:
     """Its first call may cost more than all of it, by the most that is possible; it does not."""
 
@@ -321,8 +309,7 @@ def test_most_of_a_small_budget_is_used_and_none_of_it_passed(
         body["usage"] = {"prompt_tokens": len(text) // 3, "completion_tokens": 40}
         return web.json_response(body)
 
-    monkeypatch.setitem(faults.FAULTS, "counted", counted)
-    server.fails(*["counted"] * 400)
+    server.fails(counted)
     server.answer = lambda payload: '{"rating": 70}'
     segments = tuple(
         Segment(segment=f"{n}", lp="en-de", source=source.format(n), translations={"A": f"{n}"})

@@ -26,7 +26,6 @@ from adjudge.store.call_file import StoredRequest
 from adjudge.store.calls import CallReader
 from adjudge.store.json_lines import write_test_set
 from tests.cli.calling import call
-from tests.faults import server as faults
 from tests.faults.server import MARK, Server, envelope
 from tests.judges.asking import subject
 from tests.runs.conftest import Lengths, platform_set, small_set
@@ -276,9 +275,7 @@ def test_a_metric_asks_nobody() -> None:
     assert (found.units, found.calls, found.to_json()["price"]) == (12, Calls(0, 0, 0), 0.0)
 
 
-def test_what_a_run_has_seen_corrects_the_estimate(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_run_has_seen_corrects_the_estimate(server: Server, tmp_path: Path) -> None:
     counted: list[int] = []
 
     async def own_tokenizer(request: web.Request, content: str) -> web.StreamResponse:
@@ -289,8 +286,7 @@ def test_what_a_run_has_seen_corrects_the_estimate(
         body["usage"] = {"prompt_tokens": prompt, "completion_tokens": 77}
         return web.json_response(body)
 
-    monkeypatch.setitem(faults.FAULTS, "own tokenizer", own_tokenizer)
-    server.fails("own tokenizer")
+    server.fails(own_tokenizer)
     options: Any = {"base_url": server.url, "model": "mock", "store": tmp_path / "shared.sqlite"}
     run("gemba-da", small_set(6), out=tmp_path / "run", **options)
     counted.clear()
