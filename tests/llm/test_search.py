@@ -242,12 +242,15 @@ async def test_nothing_found_is_an_empty_list_in_every_form() -> None:
         assert await look_up(engine(f"wikipedia:{server.url}/w/api.php"), "x") == ()
 
 
-async def test_a_403_of_searxng_says_which_setting_it_wants(quick: None) -> None:
-    with (
-        Engine(answers({}, 403)).running() as server,
-        pytest.raises(ServerStopError, match=r"json under search\.formats"),
-    ):
-        await look_up(engine(f"searxng:{server.url}"), "x")
+@pytest.mark.parametrize(
+    ("kind", "status", "said"),
+    [("searxng:", 403, r"json under search\.formats"), ("", 401, "status 401")],
+)
+async def test_a_server_that_lets_nobody_in_stops_the_run_and_searxng_says_which_setting_it_wants(
+    kind: str, status: int, said: str, quick: None
+) -> None:
+    with Engine(answers({}, status)).running() as server, pytest.raises(ServerStopError, match=said):
+        await look_up(engine(f"{kind}{server.url}"), "x")
 
 
 @pytest.mark.parametrize(
