@@ -345,6 +345,19 @@ async def test_a_reply_that_was_cut_gets_more_room_as_long_as_it_is_thinking_tha
         assert len(bench.model.requests) == len(asked) + 1
 
 
+async def test_a_run_that_goes_on_finds_every_answer_in_whatever_room_it_was_given(bench: Bench) -> None:
+    bench.model.script = needs(9000)
+    asker = bench.asker()
+    for text in ("one", "two"):
+        await put(asker, None, text, sampling=Sampling(max_tokens=100))
+    asked = len(bench.model.requests)
+    bench.store.began_empty = False  # as a later session finds it
+    later = bench.asker(offline=True)
+    for text in ("two", "one"):
+        assert (await put(later, None, text, sampling=Sampling(max_tokens=100))).value == "yes"
+    assert len(bench.model.requests) == asked
+
+
 async def test_a_server_that_cuts_no_later_with_more_room_is_not_asked_a_third_time(bench: Bench) -> None:
     bench.model.script = lambda request: Reply(
         text="", reasoning="Hm.", finish="length", usage=Usage(completion=90)

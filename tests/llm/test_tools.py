@@ -187,6 +187,8 @@ def test_a_reply_of_thinking_alone_is_no_answer_and_one_of_calls_is() -> None:
     with pytest.raises(AnswerError, match=r"no_answer.*--effort"):
         check_reply(Reply(text=" ", usage=Usage(completion=9, reasoning=9)), "m", None)
     check_reply(Reply(text="", reasoning="hm", calls=(CALL,)), "m", None)
+    with pytest.raises(AnswerError, match="truncated"):
+        check_reply(Reply(text='{"errors": []}', finish="length"), "m", None)
 
 
 def test_calls_and_their_results_count_among_the_tokens_of_a_prompt() -> None:
