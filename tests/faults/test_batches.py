@@ -142,9 +142,6 @@ def test_a_run_goes_from_live_to_batches_and_back(run: Run, server: BatchServer,
     assert (tmp_path / "run/records.jsonl").read_bytes() == (tmp_path / "live/records.jsonl").read_bytes()
 
 
-# What may go wrong with the results...
-
-
 def every(number: int, change: Change) -> Bend:
     """Change every so manieth line."""
 
@@ -489,9 +486,6 @@ def test_a_batch_that_is_not_there_is_not_sent_again(
     assert server.sizes == [UNITS] * 2
 
 
-# Stopped and taken up again...
-
-
 def stop_at(monkeypatch: pytest.MonkeyPatch, look: int) -> None:
     """Ctrl-C at a look at the batches."""
 
@@ -575,9 +569,6 @@ def test_a_killed_client_picks_its_batch_up_again(
     assert (tmp_path / "run/records.jsonl").read_bytes() == (tmp_path / "live/records.jsonl").read_bytes()
 
 
-# Money...
-
-
 def test_calls_in_batches_cost_their_share_and_keep_to_the_budget(
     run: Run, server: BatchServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -613,37 +604,26 @@ def test_a_forecast_has_the_prices_of_batches_and_no_time(tmp_path: Path) -> Non
     assert batches.seconds is None
 
 
-# What it is not for...
-
-
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("judge", "model", "said"),
     [
-        (["rules"], "is a metric and asks no model"),
-        (["gemba-da"], "builtin/rules is not on a server"),
-        (["gemba-da", "--model", "gemini/gemini-3"], "gemini takes no batches"),
+        ("rules", [], "is a metric and asks no model"),
+        ("gemba-da", [], "builtin/rules is not on a server"),
+        ("gemba-da", ["--model", "gemini/gemini-3"], "gemini takes no batches"),
     ],
 )
 def test_who_takes_no_batches_is_refused(
     tmp_path: Path,
-    arguments: list[str],
+    judge: str,
+    model: list[str],
     said: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
     test_set = write_set(tmp_path / "set.jsonl", 1)
-    ends = call(
-        "run",
-        arguments[0],
-        str(test_set),
-        "--out",
-        str(tmp_path / "run"),
-        "--engine",
-        "batch",
-        *arguments[1:],
-    )
-    assert ends == USAGE
+    batches = ["--out", str(tmp_path / "run"), "--engine", "batch"]
+    assert call("run", judge, str(test_set), *batches, *model) == USAGE
     assert said in capsys.readouterr().err
 
 

@@ -289,9 +289,6 @@ def compare(row: Row, rows: Rows, undisturbed: Rows, hits: list[tuple[int, int]]
     check(rows, undisturbed, failing, said)
 
 
-# What no server says...
-
-
 class Gate:
     """A place where a server can be reached, and sometimes not; connections break when it shuts.
 

@@ -90,13 +90,6 @@ def test_garbage_is_as_good_as_nothing(limits: str) -> None:
     assert found.refused <= 0.02
 
 
-def test_three_runs_with_one_key_keep_its_limits_together() -> None:
-    found = measure(20, runs=3, headers="none", retry_after="seconds", requests=Meter(600, 600))
-    assert found.used >= 0.90
-    assert found.refused <= 0.01
-    assert found.too_early == 0
-
-
 @pytest.mark.parametrize("retry_after", ["seconds", "none"])
 def test_a_limit_on_calls_at_a_time_is_found_too(retry_after: RetryAfter) -> None:
     found = measure(20, parallel=8, retry_after=retry_after)
@@ -104,19 +97,27 @@ def test_a_limit_on_calls_at_a_time_is_found_too(retry_after: RetryAfter) -> Non
     assert found.refused <= 0.02
 
 
-def test_a_minute_that_begins_anew_is_used_whole_where_headers_tell() -> None:
-    meter = Meter(600, 600, is_fixed=True)
-    found = measure(20, headers="openai", retry_after="seconds", requests=meter)
-    assert found.used >= 0.90
-    assert found.refused <= 0.01
-    assert found.too_early == 0
-
-
-@pytest.mark.parametrize("retry_after", ["seconds", "none"])
-def test_a_minute_that_begins_anew_is_no_reason_to_ask_faster(retry_after: RetryAfter) -> None:
-    found = measure(20, retry_after=retry_after, requests=Meter(600, 600, is_fixed=True))
-    assert found.used >= 0.65
-    assert found.refused <= 0.02
+@pytest.mark.parametrize(
+    ("how", "used", "refused", "too_early"),
+    [
+        ({"runs": 3, "headers": "none"}, 0.90, 0.01, 0),
+        ({"headers": "openai", "is_fixed": True}, 0.90, 0.01, 0),
+        ({"is_fixed": True}, 0.65, 0.02, None),
+        ({"is_fixed": True, "retry_after": "none"}, 0.65, 0.02, None),
+        # a whole second is longer than it need be, so that little tells it from a whim
+        ({"cap": 8, "is_rounded": True, "latency": 0.35}, 0.90, 0.02, None),
+    ],
+    ids=["three runs", "fixed, told", "fixed", "fixed, no Retry-After", "whole seconds"],
+)
+def test_a_limit_is_kept_however_it_is_told_and_by_whomever(
+    how: dict[str, Any], used: float, refused: float, too_early: int | None
+) -> None:
+    more = dict(how)
+    meter = Meter(600, 600, is_fixed=more.pop("is_fixed", False))
+    found = measure(20, requests=meter, **{"retry_after": "seconds"} | more)
+    assert found.used >= used
+    assert found.refused <= refused
+    assert too_early is None or found.too_early == too_early
 
 
 @pytest.mark.parametrize("share", [0.02, 0.06, 0.2])
@@ -135,14 +136,6 @@ def test_refusals_of_single_calls_do_not_hold_up_the_others(share: float, is_slo
     """A plain client repeats each refused call after its Retry-After and minds nothing else."""
     ratios = [compare(1000, 8, seed, whims=share, latency=0.35, is_slow=is_slow) for seed in range(3)]
     assert sum(ratios) / 3 >= 0.8
-
-
-def test_a_limit_with_times_in_whole_seconds_is_kept_too() -> None:
-    found = measure(20, cap=8, retry_after="seconds", is_rounded=True, requests=Meter(600, 600), latency=0.35)
-    assert found.used >= 0.90
-    assert found.refused <= 0.02, (
-        "a whole second is longer than it need be, so that little tells it from a whim"
-    )
 
 
 TOO_LARGE = "Request too large for m on tokens per min (TPM): Limit 10000, Requested 12000."
@@ -215,9 +208,6 @@ def test_a_limit_is_found_by_few_and_by_many_at_a_time(
     found = measure(minutes, cap=cap, retry_after=retry_after, requests=Meter(rate, rate))
     assert found.used >= 0.80
     assert found.refused <= 0.03
-
-
-# The same over a real wire, where time is real: a busy machine may only make calls later...
 
 
 class Doorkeeper:

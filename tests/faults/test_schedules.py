@@ -9,7 +9,7 @@ import pytest
 
 from tests.faults.seeded import Bench, Disturbed, Rows, chance_of, quick_folder
 from tests.faults.server import FAULTS, Fault, Server
-from tests.faults.test_run_faults import FAILED
+from tests.faults.test_cases import TABLE
 
 pytestmark = pytest.mark.usefixtures("_quick", "_unpaced")
 
@@ -19,7 +19,12 @@ TOGETHER = 20
 SLOW = {"stall", "drip", "endless"}
 FREE = {"429 soon"}
 STOPPING = ["401", "404", "429 quota", "429 tomorrow", "error 200 quota"]
-FAILING = sorted(set(FAILED) - SLOW)
+FAILED = {
+    row.fault: row.reason
+    for row in TABLE
+    if row.reason and isinstance(row.fault, str) and row.number not in {7, 39}  # a wrong setting in the end
+}
+FAILING = sorted(FAILED.keys() - SLOW)
 
 
 class Schedule:

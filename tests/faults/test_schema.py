@@ -128,12 +128,6 @@ def test_a_schema_that_the_user_insists_on_is_refused_loudly(
     assert "--json-schema off asks without a schema" in capsys.readouterr().err
 
 
-def test_no_schema_is_sent_to_who_wants_none(server: Server, command: Command) -> None:
-    server.fails(None)
-    assert command("--json-schema", "off") == DONE
-    assert not any(has_schema(payload) for payload in server.log)
-
-
 def test_a_refusal_that_is_about_something_else_leaves_the_schema(server: Server, command: Command) -> None:
     """Its words name the schema, and the call is refused without it too."""
     echo = status(400, "bad temperature in {'response_format': ..., 'temperature': 0.0}")

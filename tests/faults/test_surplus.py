@@ -173,15 +173,9 @@ def run_over(server: SurplusServer, folder: Path, *options: str) -> int:
         Segment(segment=str(n), lp="en-de", source=f"Q{n}", translations={"A": f"Q{n}"}) for n in range(SIZE)
     )
     write_test_set(folder / "set.jsonl", TestSet(name="small", segments=tuple(segments)))
-    where = (
-        "--base-url",
-        f"http://127.0.0.1:{server.port}/v1",
-        "--model",
-        "mock",
-        "--out",
-        str(folder / "run"),
-    )
-    return call("run", "gemba-da", str(folder / "set.jsonl"), *where, *options)
+    wire = ("--base-url", f"http://127.0.0.1:{server.port}/v1", "--model", "mock")
+    where = (str(folder / "set.jsonl"), "--out", str(folder / "run"))
+    return call("run", "gemba-da", *where, *wire, *options)
 
 
 SIZE = 200

@@ -119,9 +119,6 @@ def test_the_user_may_say_how_long_a_reply_may_be(
     assert "--max-tokens must be a number of tokens" in capsys.readouterr().err
 
 
-# Tools...
-
-
 def answer(payload: dict[str, Any]) -> str:
     system = payload["messages"][0]["content"]
     if '"suspected_gaps"' in system:

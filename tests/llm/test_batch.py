@@ -14,12 +14,10 @@ from adjudge.llm.batch import Desk, Spool, find_results, open_desk
 from adjudge.llm.batch_providers import (
     LEDGER,
     Batch,
-    BatchDialect,
     FileBatches,
     Frame,
     Ledger,
     Limits,
-    MessageBatches,
     Place,
     refuse_open_batches,
 )
@@ -27,13 +25,13 @@ from adjudge.llm.model_choice import open_models
 from adjudge.llm.providers import Connection
 from tests.open_files import files_open_in
 
-DIALECTS: list[BatchDialect] = [FileBatches(), MessageBatches()]
 KEYS = [bytes([number]) * 32 for number in range(4)]
 QUOTING = {"text": f'"custom_id":"{KEYS[3].hex()}"'}
 
 
-def prepared(folder: Path, dialect: BatchDialect) -> Ledger:
+def prepared(folder: Path) -> Ledger:
     """A ledger with one batch of three questions, the texts of which look like ids."""
+    dialect = FileBatches()
     ledger, spool = Ledger(folder), Spool(folder, dialect)
     for key in KEYS[:3]:
         spool.add(key, orjson.dumps(dialect.line(key, QUOTING)), Usage(prompt=1))
@@ -45,21 +43,8 @@ def prepared(folder: Path, dialect: BatchDialect) -> Ledger:
     return ledger
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_is_sent_is_read_back_by_its_keys(dialect: BatchDialect, tmp_path: Path) -> None:
-    prepared(tmp_path, dialect)
-    (batch,) = Ledger(tmp_path).open
-    assert (batch.number, batch.count, batch.state) == (1, 3, "prepared")
-    assert Ledger(tmp_path).keys(batch) == {*KEYS[:3]}
-    content = Ledger(tmp_path).requests(batch).read_bytes()
-    if isinstance(dialect, MessageBatches):
-        assert [row["params"] for row in orjson.loads(content)["requests"]] == [QUOTING] * 3
-    else:
-        assert [orjson.loads(line)["body"] for line in content.splitlines()] == [QUOTING] * 3
-
-
 def test_a_step_that_was_cut_was_never_taken(tmp_path: Path) -> None:
-    ledger = prepared(tmp_path, DIALECTS[0])
+    ledger = prepared(tmp_path)
     ledger.mark(ledger.batches[1], id="batch_1", state="submitted")
     content = (tmp_path / LEDGER).read_bytes()
     (tmp_path / LEDGER).write_bytes(content[:-5])
@@ -77,7 +62,7 @@ def test_a_damaged_ledger_is_not_read_as_another(line: bytes, tmp_path: Path) ->
 
 
 def test_requests_that_are_gone_are_not_taken_for_none(tmp_path: Path) -> None:
-    ledger = prepared(tmp_path, DIALECTS[0])
+    ledger = prepared(tmp_path)
     ledger.requests(ledger.batches[1]).unlink()
     with pytest.raises(StoreError, match=r"1\.requests\.jsonl cannot be read.*are sent and paid again"):
         ledger.keys(ledger.batches[1])
@@ -85,7 +70,7 @@ def test_requests_that_are_gone_are_not_taken_for_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [0, 200])
 def test_requests_that_were_cut_are_not_taken_for_all(tmp_path: Path, kept: int) -> None:
-    ledger = prepared(tmp_path, DIALECTS[0])
+    ledger = prepared(tmp_path)
     path = ledger.requests(ledger.batches[1])
     path.write_bytes(path.read_bytes()[:kept])
     with pytest.raises(StoreError, match=rf"{path.name} is damaged: {kept // 200} of 3 .*paid again"):
@@ -99,13 +84,13 @@ def test_what_is_to_be_sent_is_on_the_disk_before_the_ledger_says_so(
     monkeypatch.setattr(
         os, "fsync", lambda file: synced.append(Path(f"/proc/self/fd/{file}").readlink().name)
     )
-    prepared(tmp_path, DIALECTS[0])
+    prepared(tmp_path)
     assert synced == ["1.requests.jsonl", LEDGER]
 
 
 def test_live_calls_are_refused_as_long_as_a_batch_is_out(tmp_path: Path) -> None:
     refuse_open_batches(tmp_path)
-    ledger = prepared(tmp_path, DIALECTS[0])
+    ledger = prepared(tmp_path)
     with pytest.raises(UsageError, match="one that may not have got there"):
         refuse_open_batches(tmp_path)
     ledger.mark(ledger.batches[1], id="batch_7", state="submitted")

@@ -10,23 +10,14 @@ from adjudge.llm.credentials import Redactor, check_address, read_key
 KEY = "canary/key+1234567890"
 
 
-def test_a_key_comes_from_the_variable_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", f" {KEY}\n")
-    assert read_key("MY_KEY", None, default="OPENAI_API_KEY") == KEY
-
-
-def test_a_key_comes_from_the_providers_variable_if_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_comes_from_a_variable_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_key(None, None, default="OPENAI_API_KEY") == "", "where none is needed"
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert read_key(None, None, default="OPENAI_API_KEY", needed=True) == KEY
-
-
-def test_a_key_comes_from_a_file(tmp_path: Path) -> None:
+    monkeypatch.setenv("MY_KEY", f" {KEY[::-1]}\n")
+    assert read_key("MY_KEY", None, default="OPENAI_API_KEY") == KEY[::-1]
     (tmp_path / "key").write_text(KEY + "\n")
     assert read_key(None, tmp_path / "key") == KEY
-
-
-def test_no_key_is_fine_where_none_is_needed() -> None:
-    assert read_key(None, None, default="VLLM_API_KEY") == ""
 
 
 @pytest.mark.parametrize("variable", ["MISSING", None])
@@ -50,19 +41,15 @@ def test_what_can_be_no_key_is_refused_and_not_repeated(tmp_path: Path, value: s
     assert not value or value not in str(caught.value)
 
 
-def test_a_key_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+def test_two_places_for_one_key_contradict_and_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        read_key("MY_KEY", tmp_path / "key")
     with pytest.raises(ModelError, match="FileNotFoundError"):
         read_key(None, tmp_path / "key")
 
 
-def test_two_places_for_one_key_contradict(tmp_path: Path) -> None:
-    with pytest.raises(UsageError):
-        read_key("MY_KEY", tmp_path / "key")
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
+def test_keys_of_ours_and_of_anybody_are_taken_out_of_errors() -> None:
+    errors = [
         f"Incorrect API key provided: {KEY}",
         "header was canary%2Fkey%2B1234567890",
         r"canary\/key+1234567890",
@@ -73,10 +60,8 @@ def test_two_places_for_one_key_contradict(tmp_path: Path) -> None:
         "key sk-canaryofanother12",
         "AIzacanaryofanother",
         "eyJcanaryofanother.eyJcanary.sig",
-    ],
-)
-def test_keys_of_ours_and_of_anybody_are_taken_out_of_errors(said: str) -> None:
-    assert "canary" not in Redactor([KEY]).error(said)
+    ]
+    assert [said for said in errors if "canary" in Redactor([KEY]).error(said)] == []
 
 
 def test_what_a_model_says_keeps_everything_but_the_key() -> None:

@@ -10,16 +10,21 @@ from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import read_logprobs
 from adjudge.llm.openai import read_envelope
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint, Provider
-from adjudge.llm.remote import RemoteModel
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Provider
 from tests.faults.server import Server, body, envelope, says, spelled, status
-from tests.llm.conftest import make_request
+from tests.llm.conftest import make_request, remote_at
 
 pytestmark = pytest.mark.usefixtures("_quick")
 
 
 def tokens(*pieces: str, logprob: float = -0.5, **more: Any) -> list[dict[str, Any]]:
     return [{"token": piece, "logprob": logprob, **more} for piece in pieces]
+
+
+def _with(logprobs: object, content: str, **message: Any) -> dict[str, Any]:
+    value = envelope(content, **message)
+    value["choices"][0]["logprobs"] = logprobs
+    return value
 
 
 def read(value: object, text: str) -> tuple[TokenLogprob, ...]:
@@ -37,7 +42,9 @@ def read(value: object, text: str) -> tuple[TokenLogprob, ...]:
         ("<b>", ["<b>"], 1),
         ("a <b>", ["a ", "<b>", "</s>"], 2),
         ("", [], 0),
+        ("yes", ["yes", *["<|im_end|>"] * 8], 1),
         ("é", ["\ufffd", "\ufffd"], 2),
+        ("ein é hier", ["ein ", "\ufffd", "\ufffd", " hier"], 4),
         ('{"a":"é"}', ["``", "`json", "\n", '{"a":', '"é"', "}", " ", "```"], 3),
         ('{"a":1}', ["```json", '{"a":', "1}", "```", ""], 2),
         ('{"a": 1}', ["```", "json", "\n{", '"a": 1}\n', "```", "<|end|>"], 2),
@@ -58,21 +65,36 @@ def test_parts_of_a_character_are_spelled_in_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    "pieces",
+    ("text", "pieces"),
     [
-        ["ye"],
-        ["yes", "!"],
-        ["no"],
-        ["Let me think", "yes"],
-        ["<think>", "yes"],
-        [],
-        ["</s>"],
-        ["```", "\nno\n", "```"],
+        ("yes", ["ye"]),
+        ("yes", ["yes", "!"]),
+        ("yes", ["no"]),
+        ("yes", ["Let me think", "yes"]),
+        ("yes", ["<think>", "yes"]),
+        ("yes", []),
+        ("yes", ["</s>"]),
+        ("yes", ["yes", *["<|im_end|>"] * 9]),
+        ("yes", ["```", "\nno\n", "```"]),
+        ("yes", ["no", "\ufffd"]),
+        ("yes", ["\ufffd"]),
+        ("né", ["no ", "\ufffd"]),
     ],
 )
-def test_tokens_of_other_words_are_refused(pieces: list[str]) -> None:
+def test_tokens_of_other_words_are_refused(text: str, pieces: list[str]) -> None:
     with pytest.raises(AnswerError, match="logprob"):
-        read(tokens(*pieces), "yes")
+        read(tokens(*pieces), text)
+
+
+@pytest.mark.parametrize("value", ["x", [1], [{"token": "a"}], [{"token": 1, "logprob": -1}]])
+def test_what_are_no_tokens_is_refused(value: object) -> None:
+    with pytest.raises(AnswerError, match="logprob"):
+        read(value, "a")
+
+
+def test_no_log_probabilities_are_no_failure() -> None:
+    for nothing in (None, {"content": None}):
+        assert read_envelope(_with(nothing, "yes"), Redactor()).logprobs == ()
 
 
 @pytest.mark.parametrize("number", [-9999.0, -1e308, 0.1, 1, float("-inf"), float("nan"), True, None, "-1"])
@@ -111,21 +133,14 @@ def test_tokens_that_spell_the_key_are_dropped() -> None:
 
 
 def test_a_thinking_models_tokens_must_be_those_of_the_answer() -> None:
-    value = envelope("yes", reasoning_content="hm")
-    value["choices"][0]["logprobs"] = {"content": tokens("hm", "yes")}
+    value = _with({"content": tokens("hm", "yes")}, "yes", reasoning_content="hm")
     with pytest.raises(AnswerError, match="logprob"):
         read_envelope(value, Redactor())
 
 
-# Over the wire...
-
-
 async def ask(server: Server, provider: Provider = COMPATIBLE, model: str = "mock") -> Reply:
-    remote = RemoteModel(Endpoint(provider=provider, url=server.url, model=model))
-    try:
+    async with remote_at(server.url, provider=provider, model=model) as remote:
         return await remote.reply(make_request(sampling=Sampling(logprobs=True)))
-    finally:
-        await remote.close()
 
 
 async def test_log_probabilities_that_were_asked_for_come(server: Server) -> None:
@@ -134,27 +149,15 @@ async def test_log_probabilities_that_were_asked_for_come(server: Server) -> Non
     assert {t.logprob for t in reply.logprobs} == {-0.25}
 
 
-async def test_log_probabilities_of_other_words_are_a_failure_after_two_tries(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tests.faults.server import FAULTS
-
-    monkeypatch.setitem(FAULTS, "half", body(_with(spelled("yes"), "yes and no")))
-    server.fails("half")
+async def test_log_probabilities_of_other_words_are_a_failure_after_two_tries(server: Server) -> None:
+    server.fails(body(_with(spelled("yes"), "yes and no")))
     with pytest.raises(AnswerError, match="logprob"):
         await ask(server)
     assert len(server.log) == 2
-    monkeypatch.setitem(FAULTS, "no logprobs", says("yes"))
-    server.fails("no logprobs")
+    server.fails(says("yes"))
     assert (await ask(server)).logprobs == ()  # kept as an answer, so that it is not paid again
     server.fails("refusal")
     assert (await ask(server)).finish == "refused"
-
-
-def _with(logprobs: object, content: str) -> dict[str, Any]:
-    value = envelope(content)
-    value["choices"][0]["logprobs"] = logprobs
-    return value
 
 
 @pytest.mark.parametrize(
@@ -171,13 +174,10 @@ async def test_a_server_that_refuses_alternatives_is_asked_for_fewer(
 
     server.fails(None)
     server.play = lambda number: choose if server.log[number].get("top_logprobs", 0) > takes else None
-    remote = RemoteModel(Endpoint(provider=COMPATIBLE, url=server.url, model="mock"))
-    try:
+    async with remote_at(server.url) as remote:
         for _ in range(2):
             reply = await remote.reply(make_request(sampling=Sampling(logprobs=True)))
             assert reply.logprobs
-    finally:
-        await remote.close()
     assert [payload.get("top_logprobs") for payload in server.log] == [*sent, sent[-1]]
     assert all(payload["logprobs"] for payload in server.log)
 

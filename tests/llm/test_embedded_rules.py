@@ -21,7 +21,6 @@ from adjudge.llm.embedded_rules import ROLES, RulesModel
 from adjudge.llm.model import Model, Request
 from adjudge.runs.engines import run
 from tests.judges.asking import load_judge, pair
-from tests.judges.asking import subject as asking_subject
 
 # The embedded model answers every role that it knows, in its form, and refuses the others.
 
@@ -39,20 +38,31 @@ def subject(translation: str = TRANSLATION, source: str = SOURCE, lp: str = "en-
     return Subject(segment=segment, systems=("A",))
 
 
-async def ask(wants: str, about: Subject | None = None, **facts: object) -> Reply:
+async def ask(wants: str, about: Subject | None = None, **facts: Any) -> Reply:
     """Ask with log-probabilities."""
-    return await RulesModel().reply(request(wants, about, Sampling(logprobs=True), **facts))
+    return await RulesModel().reply(request(wants, about, **facts))
 
 
-def request(wants: str, about: Subject | None, sampling: Sampling, **facts: object) -> Request:
+def said(reply: Reply) -> Any:
+    return json.loads(reply.text)
+
+
+def probability(reply: Reply) -> float:
+    return math.exp(sum(token.logprob for token in reply.logprobs))
+
+
+def request(
+    wants: str,
+    about: Subject | None = None,
+    sampling: Sampling = Sampling(logprobs=True),  # noqa: B008 (frozen)
+    **facts: object,
+) -> Request:
     chosen = About(judge="test", stage="test", subject=about or subject(), wants=wants, facts=facts)
     return Request(messages=(Message("user", ("Judge.",)),), about=chosen, schema=None, sampling=sampling)
 
 
 async def errors_of(about: Subject | None = None, **facts: object) -> list[dict[str, str]]:
-    found: dict[str, list[dict[str, str]]] = json.loads(
-        (await ask("errors", about, form="json", **facts)).text
-    )
+    found: dict[str, list[dict[str, str]]] = said(await ask("errors", about, form="json", **facts))
     assert set(found) == {"errors"}
     return found["errors"]
 
@@ -96,7 +106,7 @@ async def test_a_clean_translation_has_no_errors_in_any_form() -> None:
     reply = await ask("errors", subject(CLEAN), form="headings", severities=("major", "minor"))
     assert reply.text == "Major:\nno-error\nMinor:\nno-error"
     assert (await ask("rating", subject(CLEAN), form="number", low=0, high=100)).text == "100"
-    assert json.loads((await ask("counts", subject(CLEAN), form="json")).text) == {"major": 0, "minor": 0}
+    assert said(await ask("counts", subject(CLEAN), form="json")) == {"major": 0, "minor": 0}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +157,7 @@ async def test_a_rating_falls_with_the_points_down_to_the_lowest(
     translation: str, low: int, high: int, expected: int
 ) -> None:
     reply = await ask("rating", subject(translation), form="json", low=low, high=high)
-    assert json.loads(reply.text) == {"rating": expected}
+    assert said(reply) == {"rating": expected}
     bare = await ask("rating", subject(translation), form="number", low=low, high=high)
     assert bare.text == str(expected)
 
@@ -158,18 +168,17 @@ async def test_a_rating_without_a_scale_in_numbers_is_refused() -> None:
 
 
 async def test_counts_agree_with_the_errors() -> None:
-    assert json.loads((await ask("counts", form="json")).text) == {"major": 2, "minor": 1}
+    assert said(await ask("counts", form="json")) == {"major": 2, "minor": 1}
     assert (await ask("counts", form="headings")).text == "2, 1"
     three = await ask("counts", form="headings", severities=("critical", "major", "minor"))
     assert three.text == "0, 2, 1"
 
 
 async def test_errors_and_counts_close_with_a_score() -> None:
-    reply = await ask("errors+counts", form="json", severities=("major", "minor"))
-    answer = json.loads(reply.text)
+    answer = said(await ask("errors+counts", form="json", severities=("major", "minor")))
     assert answer["errors"] == await errors_of(severities=("major", "minor"))
     assert (answer["counts"], answer["score"]) == ({"major": 2, "minor": 1}, -11)
-    clean = json.loads((await ask("errors+counts", subject(CLEAN), form="json")).text)
+    clean = said(await ask("errors+counts", subject(CLEAN), form="json"))
     assert clean == {"errors": [], "counts": {"major": 0, "minor": 0}, "score": 0}
     headings = await ask("errors+counts", form="headings", severities=("major", "minor"))
     assert headings.text.endswith("\nCounts: 2, 1\n<score>-11</score>")
@@ -180,9 +189,9 @@ async def test_log_probabilities_follow_the_precision_of_the_rules(wants: str) -
     reply = await ask(wants, form="json", severities=("major", "minor"))
     assert "".join(token.token for token in reply.logprobs) == reply.text
     expected = math.prod(f.precision for f in find_errors(SOURCE, TRANSLATION, "en-de"))
-    assert math.exp(sum(token.logprob for token in reply.logprobs)) == pytest.approx(expected)
+    assert probability(reply) == pytest.approx(expected)
     clean = await ask(wants, subject(CLEAN), form="json")
-    assert math.exp(sum(token.logprob for token in clean.logprobs)) == pytest.approx(CLEAN_PRECISION)
+    assert probability(clean) == pytest.approx(CLEAN_PRECISION)
     assert all(token.logprob <= 0 for token in reply.logprobs + clean.logprobs)
     assert (await RulesModel().reply(request(wants, None, Sampling(), form="json"))).logprobs == ()
 
@@ -201,9 +210,8 @@ async def test_an_unknown_role_says_what_to_do() -> None:
 
 
 async def test_several_translations_at_once_are_refused() -> None:
-    segment = Segment(segment="1", lp="en-de", source="a", translations={"A": "b", "B": "c"})
-    with pytest.raises(ModelError, match="one translation at a time, got A, B"):
-        await ask("errors", Subject(segment=segment, systems=("A", "B")))
+    with pytest.raises(ModelError, match="one translation at a time, got X, Y"):
+        await ask("errors", pair())
 
 
 async def test_the_sample_and_the_temperature_change_nothing() -> None:
@@ -330,26 +338,33 @@ RULES_HIMATE_SOURCE = "He paid 300 dollars, and then the others came."
 RULES_HIMATE_TRANSLATION = "Er zahlte 500 Dollar , und dann kamen die anderen."
 
 
-def answer(
-    wants: str, translation: str = RULES_HIMATE_TRANSLATION, **facts: object
-) -> tuple[dict[str, object], float]:
-    segment = Segment(segment="1", lp="en-de", source=RULES_HIMATE_SOURCE, translations={"A": translation})
-    judged = Subject(segment=segment, systems=("A",))
-    tokens = ROLES[wants](About(judge="himate", stage="x", subject=judged, wants=wants, facts=facts))
-    assert isinstance(tokens, tuple)
-    return json.loads("".join(t.token for t in tokens)), math.exp(sum(t.logprob for t in tokens))
+async def answer(wants: str, translation: str = RULES_HIMATE_TRANSLATION, **facts: object) -> Reply:
+    return await ask(wants, subject(translation, RULES_HIMATE_SOURCE), **facts)
 
 
 SPACE = {"category": "fluency/punctuation", "span": "Dollar ,", "side": "translation"}
 
 
-def test_a_correction_leaves_out_what_is_wrong_and_puts_back_what_is_missing() -> None:
-    said, _ = answer("correction", **SPACE)
-    assert said == {"translation": "Er zahlte 500 und dann kamen die anderen."}
-    said, _ = answer("correction", category="accuracy/omission", span="300", side="source")
-    assert said == {"translation": f"{RULES_HIMATE_TRANSLATION} 300"}
-    said, _ = answer("correction", "500", category="accuracy/addition", span="500", side="translation")
-    assert said == {"translation": RULES_HIMATE_SOURCE}, "a translation of nothing is none"
+@pytest.mark.parametrize(
+    ("translation", "facts", "corrected"),
+    [
+        (RULES_HIMATE_TRANSLATION, SPACE, "Er zahlte 500 und dann kamen die anderen."),
+        (
+            RULES_HIMATE_TRANSLATION,
+            {"category": "accuracy/omission", "span": "300", "side": "source"},
+            f"{RULES_HIMATE_TRANSLATION} 300",
+        ),
+        (
+            "500",
+            {"category": "accuracy/addition", "span": "500", "side": "translation"},
+            RULES_HIMATE_SOURCE,  # a translation of nothing is none
+        ),
+    ],
+)
+async def test_a_correction_leaves_out_what_is_wrong_and_puts_back_what_is_missing(
+    translation: str, facts: dict[str, str], corrected: str
+) -> None:
+    assert said(await answer("correction", translation, **facts)) == {"translation": corrected}
 
 
 @pytest.mark.parametrize(
@@ -359,11 +374,13 @@ def test_a_correction_leaves_out_what_is_wrong_and_puts_back_what_is_missing() -
         (RULES_HIMATE_TRANSLATION + " So.", "no difference"),
     ],
 )
-def test_a_verification_looks_whether_its_rules_still_find_the_error(corrected: str, result: str) -> None:
-    said, probability = answer("verification", corrected=corrected, **SPACE)
-    assert said == {"result": result}
+async def test_a_verification_looks_whether_its_rules_still_find_the_error(
+    corrected: str, result: str
+) -> None:
+    found = await answer("verification", corrected=corrected, **SPACE)
+    assert said(found) == {"result": result}
     if result == "corrected":
-        assert probability == pytest.approx(RULES["space-before-mark"].precision)
+        assert probability(found) == pytest.approx(RULES["space-before-mark"].precision)
 
 
 @pytest.mark.parametrize(
@@ -374,25 +391,27 @@ def test_a_verification_looks_whether_its_rules_still_find_the_error(corrected: 
         ("Er zahlte 500 Dollar.", "Er zahlte 500 Dollar, und dann kamen die anderen.", "neither"),
     ],
 )
-def test_a_blind_comparison_looks_which_version_has_more_findings(
+async def test_a_blind_comparison_looks_which_version_has_more_findings(
     corrected: str, translation: str, result: str
 ) -> None:
-    said, _ = answer("versions", translation, corrected=corrected, original="second", **SPACE)
-    assert said == {"result": result}
+    found = await answer("versions", translation, corrected=corrected, original="second", **SPACE)
+    assert said(found) == {"result": result}
 
 
-def test_an_opinion_is_that_of_the_rule_and_the_evaluator_agrees_with_it() -> None:
-    said, probability = answer("opinion", **SPACE)
-    assert said == {"opinion": "found by rule space-before-mark", "exists": True, "severity": "minor"}
-    assert probability == pytest.approx(RULES["space-before-mark"].precision)
-    assert answer("opinion", **{**SPACE, "span": "Er"})[0]["exists"] is False
+async def test_an_opinion_is_that_of_the_rule_and_the_evaluator_agrees_with_it() -> None:
+    found = await answer("opinion", **SPACE)
+    wanted = {"opinion": "found by rule space-before-mark", "exists": True, "severity": "minor"}
+    assert said(found) == wanted
+    assert probability(found) == pytest.approx(RULES["space-before-mark"].precision)
+    assert said(await answer("opinion", **{**SPACE, "span": "Er"}))["exists"] is False
     claims = [{"category": "fluency/grammar", "span": "Er"}, SPACE]
-    of_place, sure = answer("place", claims=claims)
-    assert (of_place, sure) == ({**said, "subtype": "fluency/punctuation"}, probability)
-    nothing = answer("place", claims=claims[:1])[0]
+    of_place = await answer("place", claims=claims)
+    assert said(of_place) == {**wanted, "subtype": "fluency/punctuation"}
+    assert probability(of_place) == probability(found)
+    nothing = said(await answer("place", claims=claims[:1]))
     assert (nothing["exists"], nothing["subtype"]) == (False, "fluency/grammar")
-    assert answer("response", exists=True, **SPACE)[0]["agrees"] is True
-    assert answer("response", exists=False, **SPACE)[0]["agrees"] is False
+    for exists in (True, False):
+        assert said(await answer("response", exists=exists, **SPACE))["agrees"] is exists
 
 
 # The embedded rules in a debate.
@@ -410,13 +429,8 @@ INVENTED = error("Euro", "accuracy/mistranslation", "major")
 GARBLED = error("", "non-translation", "major")
 
 
-async def rules_m_mad_ask(wants: str, held: Any, judged: Subject | None = None) -> Reply:
-    judged = judged or asking_subject(RULES_M_MAD_TRANSLATION, RULES_M_MAD_SOURCE)
-    about = About(judge="m-mad", stage="x", subject=judged, wants=wants, facts={"held": held})
-    messages = (Message("user", ("?",)),)
-    return await RulesModel().reply(
-        Request(messages=messages, about=about, schema=None, sampling=Sampling(logprobs=True))
-    )
+async def debate(wants: str, held: Any, judged: Subject | None = None) -> Reply:
+    return await ask(wants, judged or subject(RULES_M_MAD_TRANSLATION, RULES_M_MAD_SOURCE), held=held)
 
 
 @pytest.mark.parametrize(
@@ -433,16 +447,15 @@ async def rules_m_mad_ask(wants: str, held: Any, judged: Subject | None = None) 
     ],
 )
 async def test_what_no_rule_bears_out_is_minor_or_no_non_translation(held: Any, kept: Any) -> None:
-    reply = await rules_m_mad_ask("statement", held)
-    answer = json.loads(reply.text)
-    assert answer["errors"] == kept
-    assert answer["statement"]
+    told = said(await debate("statement", held))
+    assert told["errors"] == kept
+    assert told["statement"]
 
 
 async def test_a_non_translation_that_a_rule_finds_stands() -> None:
-    reply = await rules_m_mad_ask("statement", (GARBLED,), asking_subject("", RULES_M_MAD_SOURCE))
-    assert json.loads(reply.text)["errors"] == [GARBLED]
-    assert 0.9 < math.exp(sum(token.logprob for token in reply.logprobs)) < 1
+    reply = await debate("statement", (GARBLED,), subject("", RULES_M_MAD_SOURCE))
+    assert said(reply)["errors"] == [GARBLED]
+    assert 0.9 < probability(reply) < 1
 
 
 @pytest.mark.parametrize(
@@ -455,7 +468,7 @@ async def test_a_non_translation_that_a_rule_finds_stands() -> None:
     ],
 )
 async def test_two_lists_agree_if_they_hold_the_same(first: Any, second: Any, *, agreed: bool) -> None:
-    assert json.loads((await rules_m_mad_ask("agreement", (first, second))).text) == {"agreed": agreed}
+    assert said(await debate("agreement", (first, second))) == {"agreed": agreed}
 
 
 @pytest.mark.parametrize(
@@ -473,27 +486,27 @@ async def test_two_lists_agree_if_they_hold_the_same(first: Any, second: Any, *,
     ],
 )
 async def test_of_each_span_the_most_severe_error_is_left(held: Any, kept: Any) -> None:
-    assert json.loads((await rules_m_mad_ask("merged", held)).text)["errors"] == kept
-    by_number = json.loads((await rules_m_mad_ask("kept", held)).text)["errors"]
-    assert [held[int(n) - 1] for n, said in by_number.items() if said == "keep"] == kept
-    assert {by_number[said[-1]] for said in by_number.values() if said != "keep"} <= {"keep"}
+    assert said(await debate("merged", held))["errors"] == kept
+    by_number = said(await debate("kept", held))["errors"]
+    assert [held[int(n) - 1] for n, word in by_number.items() if word == "keep"] == kept
+    assert {by_number[word[-1]] for word in by_number.values() if word != "keep"} <= {"keep"}
 
 
 async def test_a_remark_counts_what_rules_find() -> None:
-    told = json.loads((await rules_m_mad_ask("remark", (NUMBER, INVENTED))).text)
+    told = said(await debate("remark", (NUMBER, INVENTED)))
     assert "1 of the 2 errors" in told["statement"]
 
 
 @pytest.mark.parametrize("wants", ["statement", "remark", "agreement", "merged"])
 async def test_nothing_to_debate_is_an_error_that_says_so(wants: str) -> None:
-    with pytest.raises(ModelError, match="m-mad"):
-        await rules_m_mad_ask(wants, None)
+    with pytest.raises(ModelError, match=r"errors .*test.*, got None"):
+        await debate(wants, None)
 
 
 @pytest.mark.parametrize("wants", ["statement", "remark", "merged"])
 async def test_a_pair_is_not_debated(wants: str) -> None:
     with pytest.raises(ModelError, match="one translation at a time, got X, Y"):
-        await rules_m_mad_ask(wants, (NUMBER,), pair())
+        await debate(wants, (NUMBER,), pair())
 
 
 GOOD, DOUBLED, WRONG = "Es kostet 40 Euro.", "Es kostet kostet 40 Euro.", "Es kostet 4 Euro."
@@ -503,17 +516,7 @@ async def compare(first: str, second: str, **facts: object) -> Reply:
     segment = Segment(
         segment="1", lp="en-de", source="It costs 40 euros.", translations={"X": first, "Y": second}
     )
-    about = About(
-        judge="fire",
-        stage="comparison",
-        subject=Subject(segment=segment, systems=("X", "Y")),
-        wants="verdict",
-        facts=facts,
-    )
-    request = Request(
-        messages=(Message("user", ("?",)),), about=about, schema=None, sampling=Sampling(logprobs=True)
-    )
-    return await RulesModel().reply(request)
+    return await ask("verdict", Subject(segment=segment, systems=("X", "Y")), **facts)
 
 
 @pytest.mark.parametrize(
@@ -535,13 +538,12 @@ async def compare(first: str, second: str, **facts: object) -> Reply:
 async def test_the_fewer_points_by_a_criterion_are_better(
     first: str, second: str, criterion: str, verdict: str
 ) -> None:
-    reply = await compare(first, second, criterion=criterion)
-    assert json.loads(reply.text)["result"] == verdict
+    assert said(await compare(first, second, criterion=criterion))["result"] == verdict
 
 
 async def test_every_aspect_is_analysed() -> None:
     reply = await compare(GOOD, WRONG, criterion="fluency", aspects=("words", "order"))
-    assert json.loads(reply.text)["analysis"].keys() == {"words", "order"}
+    assert said(reply)["analysis"].keys() == {"words", "order"}
 
 
 async def test_the_verdict_is_a_token_of_its_own_with_the_rules_precision() -> None:
@@ -552,7 +554,5 @@ async def test_the_verdict_is_a_token_of_its_own_with_the_rules_precision() -> N
 
 
 async def test_one_translation_is_no_pair() -> None:
-    segment = Segment(segment="1", lp="en-de", source="a", translations={"X": "b"})
-    about = About(judge="fire", stage="x", subject=Subject(segment=segment, systems=("X",)), wants="verdict")
-    with pytest.raises(ModelError, match="compare two translations, got X"):
-        await RulesModel().reply(Request(messages=(), about=about, schema=None, sampling=Sampling()))
+    with pytest.raises(ModelError, match="compare two translations, got A"):
+        await ask("verdict")

@@ -14,10 +14,16 @@ from typing import Any
 import pytest
 
 from adjudge.core.ask import Reply
+from adjudge.errors import AnswerError
 from adjudge.llm.faults import Fault
 from adjudge.llm.providers import PROVIDERS, Endpoint
 from adjudge.llm.wire import Wire
-from tests.llm.conftest import make_request
+from tests.faults.dialects import anthropic, gemini
+from tests.faults.server import Server, envelope, raw
+from tests.faults.server import body as with_body
+from tests.llm.conftest import make_request, remote_at
+
+pytestmark = pytest.mark.usefixtures("_quick")
 
 ANSWER = '{"rating": 87}'
 WIRES = {
@@ -285,6 +291,8 @@ def test_a_state_that_is_not_whole_is_refused_wherever_and_however_it_is_spelled
     for _ in range(700):
         key, value = draw.choice(UNSOUND)
         wire, body, place = draw.choice(places(draw.choice(list(SERVERS))))
+        for harmless, said in draw.sample(HARMLESS, draw.choice((0, 3))):
+            place.setdefault(harmless, said)
         spelled = draw.choice(SPELLINGS)(key)
         if place.get(spelled):
             continue
@@ -327,3 +335,225 @@ def test_what_cannot_be_the_one_answer_is_none(server: str, change: Callable[[di
     wire, body = SERVERS[server]
     change(body := deepcopy(body))
     assert isinstance(read(wire, body), Fault)
+
+
+WHOLE = dict(SERVERS[name] for name in ("OpenAI", "Anthropic", "Gemini"))
+Place = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+PLACES: dict[str, dict[str, Place]] = {
+    "openai": {
+        "body": lambda body: body,
+        "choice": lambda body: body["choices"][0],
+        "message": lambda body: body["choices"][0]["message"],
+        "extra": lambda body: body.setdefault("x_server", {}),
+    },
+    "anthropic": {"body": lambda body: body, "extra": lambda body: body.setdefault("x_server", {})},
+    "gemini": {
+        "body": lambda body: body,
+        "candidate": lambda body: body["candidates"][0],
+        "extra": lambda body: body.setdefault("xServer", {}),
+    },
+}
+
+
+CUT: list[dict[str, Any]] = [
+    *({key: False} for key in ("success", "completed", "done")),
+    {"succeeded": "no"},
+    *({"status": word} for word in ("error", "incomplete", "in_progress", 500)),
+    {"state": "cancelled"},
+    {"errors": ["overloaded"]},
+    {"errors": [{"code": 502}]},
+    {"errorMessage": "the worker was killed"},
+    {"base_resp": {"status_code": 1013, "status_msg": "internal"}},
+    {"incomplete_details": {"reason": "max_output_tokens"}},
+    {"incompleteDetails": {"reason": "limit"}},
+    *({key: True} for key in ("truncated", "aborted", "partial")),
+    {"is_truncated": "true"},
+    {"finish_details": {"type": "max_tokens"}},
+    {"stop_details": {"type": "length"}},
+    {"native_finish_reason": "MAX_TOKENS"},
+    {"native_finish_reason": "something new"},
+    {"finishMessage": "The model stopped early."},
+    {"failed": 1},
+    {"result": {"status": {"type": "failed"}}},
+]
+
+
+FILTERED: list[dict[str, Any]] = [
+    {"content_filter_results": {"hate": {"filtered": True, "severity": "high"}}},
+    {"prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {"hate": {"filtered": True}}}]},
+    {"moderation": {"flagged": True}},
+    {"flagged": True},
+    {"safetyRatings": [{"category": "HARM", "probability": "HIGH", "blocked": True}]},
+    {"blocked": 1},
+]
+
+
+SOUND: list[dict[str, Any]] = [
+    {"success": True},
+    *({"status": word} for word in ("completed", "Success.", 200)),
+    {"errors": []},
+    {"error": {}},
+    {"error": None},
+    {"error_code": 0},
+    {"base_resp": {"status_code": 0, "status_msg": "success"}},
+    {"incomplete_details": None},
+    {"truncated": False},
+    {"finish_details": {"type": "stop"}},
+    {"finish_details": {"type": "stop", "stop": "<|im_end|>"}},
+    {"native_finish_reason": "STOP"},
+    *({"native_finish_reason": word} for word in ("end_turn", "stop", "eos", None)),
+    {"matched_stop": 151645},
+    {"matched_stop": "<|im_end|>"},
+    {"stop_details": None},
+    {"completed_at": 1_700_000_000},
+    {"content_filter_results": {"hate": {"filtered": False, "severity": "low"}, "custom_blocklists": []}},
+    {"prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {"hate": {"filtered": False}}}]},
+    {"moderation": {"flagged": False, "categories": {"hate": False}}},
+    {"safetyRatings": [{"category": "HARM", "probability": "NEGLIGIBLE"}]},
+    {"block_reason": None},
+    {"finish_reason_type": "FINISH_REASON_STOP"},
+    {"service_tier": "default", "system_fingerprint": "fp_1", "timings": {"predicted_ms": 12.5}},
+    {"provider": "Somebody", "warnings": []},
+]
+
+
+def placed(said: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for name, places in PLACES.items():
+        for where, find in places.items():
+            body = deepcopy(WHOLE[name])
+            find(body).update(deepcopy(said))
+            yield name, where, body
+
+
+@pytest.mark.parametrize("said", CUT, ids=json.dumps)
+def test_an_answer_that_is_not_said_to_be_whole_is_none(said: dict[str, Any]) -> None:
+    for name, where, body in placed(said):
+        found = read(name, body)
+        assert isinstance(found, Fault), (name, where)
+        assert found.reason in {"bad_envelope", "server_error"}, (name, where, found)
+
+
+@pytest.mark.parametrize("said", FILTERED, ids=json.dumps)
+def test_an_answer_that_a_filter_touched_is_none(said: dict[str, Any]) -> None:
+    for name, where, body in placed(said):
+        found = read(name, body)
+        assert isinstance(found, Reply), (name, where, found)
+        assert found.finish == "content_filter", (name, where)
+
+
+@pytest.mark.parametrize("said", SOUND, ids=json.dumps)
+def test_what_servers_say_of_whole_answers_harms_none(said: dict[str, Any]) -> None:
+    for name, where, body in placed(said):
+        found = read(name, body)
+        assert isinstance(found, Reply), (name, where, found)
+        assert found.finish == "stop", (name, where)
+
+
+OTHERS: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "an error object": ("openai", lambda body: body.update(object="error")),
+    "a number for a name": ("openai", lambda body: body.update(model=3)),
+    "of the user": ("openai", lambda body: body["choices"][0]["message"].update(role="user")),
+    "another delta": ("openai", lambda body: body["choices"][0].update(delta={"content": "3"})),
+    "another text": ("openai", lambda body: body["choices"][0].update(text='{"rating": 3}')),
+    "another reason": ("openai", lambda body: body["choices"][0].update(stop_reason="length")),
+    "a tool without a call": ("anthropic", lambda body: body.update(stop_reason="tool_use")),
+    "an error of the choice": ("openai", lambda body: body["choices"][0].update(error={"code": 502})),
+    "a call of a tool": (
+        "openai",
+        lambda body: body["choices"][0]["message"].update(tool_calls=[{"id": "1"}]),
+    ),
+    "of the user, natively": ("anthropic", lambda body: body.update(role="user")),
+    "of the user at Google": ("gemini", lambda body: body["candidates"][0]["content"].update(role="user")),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_is_no_answer_of_the_assistant_is_none(what: str) -> None:
+    name, change = OTHERS[what]
+    change(body := deepcopy(WHOLE[name]))
+    found = read(name, body)
+    assert isinstance(found, Fault), found
+    reasons = {"an error of the choice": "server_error", "a call of a tool": "schema"}
+    assert found.reason == reasons.get(what, "bad_envelope")
+
+
+@pytest.mark.parametrize(
+    "change", [{"object": ""}, {"object": "chat.completions"}, {"object": "text_completion"}]
+)
+def test_other_names_of_a_completion_are_taken(change: dict[str, Any]) -> None:
+    assert isinstance(read("openai", WHOLE["openai"] | change), Reply)
+
+
+def test_the_reason_of_a_blocked_prompt_may_be_words_alone() -> None:
+    found = read("gemini", WHOLE["gemini"] | {"promptFeedback": {"blockReasonMessage": "not allowed"}})
+    assert isinstance(found, Reply)
+    assert (found.finish, found.text) == ("refused", "the prompt was blocked: not allowed")
+
+
+ONE = '{"model":"mock","choices":[{"message":{"content":"a"%s},"finish_reason":"stop"%s}]%s}'
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        (',"content":"b"', "", ""),
+        (',"refusal":"no","refusal":null', "", ""),
+        ("", ',"finish_reason":"length"', ""),
+        ("", "", ',"error":{"code":500},"error":null'),
+        (',"\\u0063ontent":"b"', "", ""),
+    ],
+)
+def test_a_key_with_two_values_is_ambiguous(twice: tuple[str, str, str]) -> None:
+    wire = WIRES["openai"]
+    fault = wire.read((ONE % twice).encode(), make_request())
+    assert isinstance(fault, Fault)
+    assert fault.reason == "ambiguous"
+    assert isinstance(wire.read((ONE % (',"content":"a"', "", "")).encode(), make_request()), Reply)
+
+
+async def ask(server: Server) -> Reply:
+    async with remote_at(server.url) as remote:
+        return await remote.reply(make_request())
+
+
+@pytest.mark.parametrize("status", [202, 205, 206])
+async def test_an_answer_that_is_not_there_or_not_whole_is_none(server: Server, status: int) -> None:
+    server.fails(with_body(envelope("ok"), status))
+    with pytest.raises(AnswerError, match="bad_envelope"):
+        await ask(server)
+
+
+GOOD = b'{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}],"error":""}'
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (GOOD, "text/plain; charset=utf-8"),
+        (b"\xef\xbb\xbf" + GOOD, "application/json"),
+        (b"\xef\xbb\xbf" + GOOD, "text/plain"),
+    ],
+)
+async def test_what_is_json_all_the_same_is_read_at_once(server: Server, content: bytes, kind: str) -> None:
+    server.fails(raw(content, kind))
+    assert (await ask(server)).text == "ok"
+    assert len(server.log) == 1
+
+
+def test_geminis_thinking_is_said_by_a_boolean_and_a_block_counts_beside_a_candidate() -> None:
+    fault = read("gemini", gemini([{"text": "x", "thought": "true"}]))
+    assert isinstance(fault, Fault)
+    assert fault.reason == "bad_envelope"
+    blocked = read("gemini", gemini("x", promptFeedback={"blockReason": "SAFETY"}))
+    assert isinstance(blocked, Reply)
+    assert blocked.finish == "refused"
+    assert isinstance(fine := read("gemini", gemini([{"text": "x", "thought": False}])), Reply)
+    assert (fine.text, fine.finish) == ("x", "stop")
+
+
+def test_a_refusal_in_anthropics_details_is_a_refusal() -> None:
+    reply = read("anthropic", anthropic("x", stop_details={"type": "refusal"}))
+    assert isinstance(reply, Reply)
+    assert reply.finish == "refused"

@@ -1,8 +1,7 @@
-"""docs/models.md says what the table says."""
+"""Which model is asked and under which name, and docs/models.md, which says what the table says."""
 
-import asyncio
-import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +32,6 @@ def endpoint_of(name: str, **connection: Any) -> Any:
     model = open_model(name, Connection(**connection)).model
     assert isinstance(model, RemoteModel)
     return model.endpoint
-
-
-# Choosing...
 
 
 def test_the_option_comes_before_the_environment_and_that_before_the_file(
@@ -78,25 +74,17 @@ def test_roles_have_models_of_their_own() -> None:
     assert models.for_role("core").name == "vllm/b"
     assert models.for_role("core.omission").name == "vllm/b"
     assert models.for_role("corex").name == "vllm/a"
-
-
-def test_one_role_cannot_have_two_models() -> None:
     with pytest.raises(UsageError, match="twice"):
         open_models(["vllm/a", "vllm/b"], Connection())
 
 
-# Opening...
-
-
-@pytest.mark.parametrize("row", PROVIDERS.values(), ids=lambda row: row.name)
-def test_every_provider_of_the_table_can_be_opened(row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(row.key_env, "canary-key-1234567890")
-    model = open_model(f"{row.name}/some/model-x", Connection())
-    assert model.name == f"{row.name}/some/model-x"
-    endpoint = endpoint_of(f"{row.name}/some/model-x")
-    assert (endpoint.url, endpoint.key) == (row.base_url, "canary-key-1234567890")
-    assert model.identity.constrained == row.schema
-    assert re.fullmatch(r"20\d\d-\d\d", row.checked)
+def test_every_provider_of_the_table_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    for row in PROVIDERS.values():
+        monkeypatch.setenv(row.key_env, "canary-key-1234567890")
+        model = open_model(f"{row.name}/some/model-x", Connection())
+        endpoint = endpoint_of(f"{row.name}/some/model-x")
+        found = (model.name, endpoint.url, endpoint.key, model.identity.constrained)
+        assert found == (f"{row.name}/some/model-x", row.base_url, "canary-key-1234567890", row.schema)
 
 
 def test_a_provider_that_needs_a_key_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,61 +139,45 @@ def test_no_list_of_models_shows_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "canary" not in repr(open_model("openai/m", Connection()))
 
 
-# Replaying...
-
-
 RECORDED = Identity(endpoint="openai", model="gpt-x")
 
 
-def record(path: Path, *identities: Identity) -> None:
-    async def save() -> None:
-        store = CallStore(path, run_name("00"))
+async def record(path: Path, *identities: Identity) -> None:
+    with closing(CallStore(path, run_name("00"))) as store:
         for identity in identities:
             request = make_request(identity.model)
             await store.save(
                 call_key(identity, request), stored_request(identity, request), Reply(text="yes")
             )
-        store.close()
-
-    asyncio.run(save())
 
 
-def test_a_recorded_store_answers_and_asks_nobody(tmp_path: Path) -> None:
-    record(tmp_path / "calls.sqlite", RECORDED)
-    model = open_model(f"replay:{tmp_path / 'calls.sqlite'}", Connection())
+async def test_a_recorded_store_answers_asks_nobody_and_is_open_from_its_first_question_to_the_end(
+    tmp_path: Path,
+) -> None:
+    await record(tmp_path / "calls.sqlite", RECORDED)
+    models = open_models([f"replay:{tmp_path / 'calls.sqlite'}"], Connection())
+    model = models.default
     assert (model.name, model.identity) == ("openai/gpt-x", RECORDED)
+    assert files_open_in(tmp_path) == []
     asked = make_request("gpt-x", key=call_key(RECORDED, make_request("gpt-x")))
-    assert asyncio.run(model.reply(asked)).text == "yes"
+    assert (await model.reply(asked)).text == "yes"
     with pytest.raises(AnswerError, match="missing"):
-        asyncio.run(model.reply(make_request("other")))
-    asyncio.run(Models(default=model).close())
+        await model.reply(make_request("other"))
+    assert files_open_in(tmp_path) != []
+    await models.close()
+    assert files_open_in(tmp_path) == []
 
 
-def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
+async def test_of_several_recorded_models_one_must_be_named(tmp_path: Path) -> None:
     path = tmp_path / "calls.sqlite"
-    record(path, RECORDED, Identity(endpoint="vllm", model="other"))
+    await record(path, RECORDED, Identity(endpoint="vllm", model="other"))
     with pytest.raises(UsageError, match="openai/gpt-x, vllm/other"):
         open_model(f"replay:{path}", Connection())
     model = open_model(f"replay:{path}#vllm/other", Connection())
     assert model.name == "vllm/other"
-    asyncio.run(Models(default=model).close())
+    await Models(default=model).close()
     with pytest.raises(UsageError, match="no model 'third'"):
         open_model(f"replay:{path}#third", Connection())
-
-
-def test_a_recorded_store_is_open_from_its_first_question_to_the_end(tmp_path: Path) -> None:
-    record(tmp_path / "calls.sqlite", RECORDED)
-    models = open_models([f"replay:{tmp_path / 'calls.sqlite'}"], Connection())
-    assert files_open_in(tmp_path) == []
-    asked = make_request("gpt-x", key=call_key(RECORDED, make_request("gpt-x")))
-
-    async def ask() -> None:
-        assert (await models.default.reply(asked)).text == "yes"
-        assert files_open_in(tmp_path) != []
-        await models.close()
-
-    asyncio.run(ask())
-    assert files_open_in(tmp_path) == []
 
 
 def test_nothing_to_replay_is_an_error(tmp_path: Path) -> None:
@@ -255,20 +227,10 @@ def patterns() -> Iterator[str]:
         yield f"- {', '.join(names)}: {', '.join(words)}: `{pattern}`"
 
 
-def test_every_server_stands_on_the_page_with_what_it_can_do() -> None:
-    rows = [line for line in PAGE.splitlines() if line.startswith("| `") and "/NAME`" in line]
+def test_the_page_of_models_says_what_the_table_says() -> None:
+    lines = PAGE.splitlines()
+    rows = [line for line in lines if line.startswith("| `") and "/NAME`" in line]
     assert rows == [facts(row) for row in PROVIDERS.values()]
-
-
-def test_every_pattern_of_names_stands_on_the_page() -> None:
-    lines = [line for line in PAGE.splitlines() if line.startswith("- `") and ": `" in line]
-    assert lines == [*patterns()]
-
-
-def test_the_room_for_thinking_stands_on_the_page() -> None:
-    for effort, tokens in ROOM.items():
-        assert f"| `{effort}` | {tokens:,} |" in PAGE
-
-
-def test_every_fact_has_a_date() -> None:
+    assert [line for line in lines if line.startswith("- `") and ": `" in line] == [*patterns()]
+    assert [effort for effort, tokens in ROOM.items() if f"| `{effort}` | {tokens:,} |" not in PAGE] == []
     assert {row.checked for row in PROVIDERS.values()} == {"2026-11"}

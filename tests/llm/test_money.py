@@ -111,11 +111,8 @@ def test_every_shipped_row_says_when_and_where() -> None:
         assert row.source.startswith("https://")
         assert 0 < row.prompt < row.completion
         assert row.cached is None or row.cached < row.prompt
-
-
-def test_no_two_shipped_rows_name_the_same_model_on_the_same_day() -> None:
     seen = [(name, row.as_of) for row in shipped_prices().rows for name in row.names]
-    assert len(set(seen)) == len(seen)
+    assert len(set(seen)) == len(seen), "no two name the same model on the same day"
 
 
 def test_the_latest_row_that_holds_already_counts() -> None:
@@ -135,8 +132,6 @@ def test_the_longest_pattern_counts() -> None:
     found = [table.find(name, TODAY) for name in ("a/b1", "a/c", "x")]
     assert [row.prompt for row in found if row] == [1, 9, 2]
 
-
-# The user's own...
 
 OWN = """
 currency = "EUR"
@@ -221,9 +216,6 @@ def test_a_table_that_is_not_as_it_must_be_is_refused(
     file.write_text(OWN.replace(old, new))
     with pytest.raises(UsageError, match=message):
         read_prices(file)
-
-
-def test_a_file_of_prices_that_is_missing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read"):
         read_prices(tmp_path / "none.toml")
 

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
-from adjudge.llm.dialect import Dialect, refuse_duplicate_keys
+from adjudge.llm.dialect import Dialect, read_json_body, refuse_duplicate_keys
 from adjudge.llm.faults import Fault
 from adjudge.llm.providers import PROVIDERS, Endpoint
 from adjudge.llm.wire import Wire, open_dialect
 from tests.faults.dialects import anthropic, gemini
+from tests.faults.server import envelope
 from tests.llm.conftest import make_request
 
 CANARY = "canary-4f1d9b7c2e8a6053"
@@ -26,7 +27,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 SEARCH = Tool(name="search", description="Look something up.", parameters=SCHEMA)
-GOOD = {"anthropic": anthropic, "gemini": gemini}
+GOOD = {"openai": envelope, "anthropic": anthropic, "gemini": gemini}
 
 
 def dialect(provider: str, model: str = "m", **changes: Any) -> Dialect:
@@ -43,9 +44,6 @@ def payload(provider: str, model: str = "m", asked: Any = None, **changes: Any) 
 
 def read(provider: str, value: object, asked: Any = None, **changes: Any) -> Reply:
     return dialect(provider, **changes).read(value, asked or make_request(), Redactor([CANARY]))
-
-
-# Requests...
 
 
 def test_anthropic_gets_the_systems_words_apart_and_its_own_headers() -> None:
@@ -161,9 +159,6 @@ def test_log_probabilities_are_asked_for_only_where_there_are_any() -> None:
     assert payload("openai", "gpt-4o", asked)["logprobs"] is True
 
 
-# Answers...
-
-
 def test_an_answer_of_anthropic_is_its_text_and_all_its_prompt_tokens_are_counted() -> None:
     blocks = [
         {"type": "thinking", "thinking": "Let me see", "signature": "s"},
@@ -183,28 +178,38 @@ def test_an_answer_of_gemini_is_its_text_and_thinking_is_paid_too() -> None:
     assert reply.usage == Usage(prompt=100, completion=20, cached=40, reasoning=5)
 
 
-@pytest.mark.parametrize(
-    ("word", "finish"),
-    [
-        *(("end_turn", "stop"), ("stop_sequence", "stop")),
-        *(("max_tokens", "length"), ("model_context_window_exceeded", "length"), ("refusal", "refused")),
+STOPPED_OF = {
+    "openai": ["stop", "STOP", "eos", "end_turn"],
+    "anthropic": ["end_turn", "stop_sequence"],
+    "gemini": ["STOP"],
+}
+CUT_OF = {
+    "openai": ["length", "model_length", "MAX_TOKENS"],
+    "anthropic": ["max_tokens", "model_context_window_exceeded"],
+    "gemini": ["MAX_TOKENS"],
+}
+FILTERED_OF = {
+    "openai": ["content_filter", "sensitive", "SPII", "content_filter: PROHIBITED_CONTENT"],
+    "gemini": [
+        *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"),
     ],
-)
-def test_anthropics_word_for_its_end_becomes_ours(word: str, finish: str) -> None:
-    assert read("anthropic", anthropic("x", stop_reason=word)).finish == finish
+}
 
 
 @pytest.mark.parametrize(
-    ("word", "finish"),
+    ("words", "finish"),
     [
-        *(("STOP", "stop"), ("MAX_TOKENS", "length"), ("SAFETY", "content_filter")),
-        *(("RECITATION", "content_filter"), ("LANGUAGE", "content_filter"), ("BLOCKLIST", "content_filter")),
-        *(("PROHIBITED_CONTENT", "content_filter"), ("SPII", "content_filter")),
-        ("MODEL_ARMOR", "content_filter"),
+        (STOPPED_OF, "stop"),
+        (CUT_OF, "length"),
+        (FILTERED_OF, "content_filter"),
+        ({"anthropic": ["refusal"]}, "refused"),
     ],
 )
-def test_geminis_word_for_its_end_becomes_ours(word: str, finish: str) -> None:
-    assert read("gemini", gemini("x", finish=word)).finish == finish
+def test_a_servers_word_for_its_end_becomes_ours(words: dict[str, list[str]], finish: str) -> None:
+    name = {"openai": "finish", "anthropic": "stop_reason", "gemini": "finish"}
+    for provider, theirs in words.items():
+        found = {w: read(provider, GOOD[provider]("x", **{name[provider]: w})).finish for w in theirs}
+        assert found == dict.fromkeys(theirs, finish)
 
 
 @pytest.mark.parametrize(
@@ -304,6 +309,11 @@ JSON = st.recursive(
                     "parts",
                     "finishReason",
                     "functionCall",
+                    "choices",
+                    "message",
+                    "finish_reason",
+                    "error",
+                    "usage",
                 ]
             )
             | st.text(),
@@ -336,11 +346,8 @@ def test_any_json_is_a_reply_or_an_answer_error(provider: str, value: object, pa
 @pytest.mark.parametrize("provider", GOOD)
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
 def test_a_text_comes_through_as_it_was_said(provider: str, text: str) -> None:
-    body = json.loads(json.dumps(GOOD[provider](text)))
+    body = read_json_body(json.dumps(GOOD[provider](text)).encode())
     assert dialect(provider).read(body, make_request(), Redactor()).text == text
-
-
-# Tools...
 
 
 CONVERSATION = (

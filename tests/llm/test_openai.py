@@ -1,13 +1,12 @@
 """Every type in a body is checked before a word of it is believed."""
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.ask import Reply, TokenLogprob, Usage
+from adjudge.core.ask import Reply, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import read_json_body
@@ -20,43 +19,21 @@ def read(value: object, **options: Any) -> Reply:
     return read_envelope(value, Redactor(), **options)
 
 
-@pytest.mark.parametrize(
-    ("word", "finish"),
-    [
-        *(("stop", "stop"), ("STOP", "stop"), ("eos", "stop"), ("end_turn", "stop")),
-        *(("length", "length"), ("model_length", "length"), ("MAX_TOKENS", "length")),
-        *(("content_filter", "content_filter"), ("sensitive", "content_filter")),
-        *(("SPII", "content_filter"), ("content_filter: PROHIBITED_CONTENT", "content_filter")),
-    ],
-)
-def test_a_servers_word_for_its_end_becomes_ours(word: str, finish: str) -> None:
-    assert read(envelope("x", finish=word)).finish == finish
+UNKNOWN: list[object] = [
+    *(None, "", "banana", 1, ["stop"], {}, True),
+    *("stop: x", "tool_calls", "FUNCTION_CALL", "function_call_filter: MALFORMED"),
+]
 
 
 @pytest.mark.parametrize(
-    "word",
+    ("word", "reason"),
     [
-        None,
-        "",
-        "banana",
-        "tool_calls",
-        "FUNCTION_CALL",
-        1,
-        ["stop"],
-        {},
-        True,
-        "stop: x",
-        "function_call_filter: MALFORMED",
+        *((word, "bad_envelope") for word in UNKNOWN),
+        *((word, "server_error") for word in ("error", "network_error", "insufficient_system_resource")),
     ],
 )
-def test_an_end_that_we_do_not_know_is_not_trusted(word: object) -> None:
-    with pytest.raises(AnswerError, match="bad_envelope"):
-        read(envelope("x", finish=word))
-
-
-@pytest.mark.parametrize("word", ["error", "network_error", "insufficient_system_resource"])
-def test_a_server_that_broke_off_is_a_server_error(word: str) -> None:
-    with pytest.raises(AnswerError, match="server_error"):
+def test_an_end_that_we_do_not_know_or_that_is_a_fault_is_not_trusted(word: object, reason: str) -> None:
+    with pytest.raises(AnswerError, match=reason):
         read(envelope("x", finish=word))
 
 
@@ -64,10 +41,8 @@ def test_a_server_that_broke_off_is_a_server_error(word: str) -> None:
 def test_thinking_that_comes_apart_is_kept_apart(key: str) -> None:
     reply = read(envelope("answer", **{key: "thought"}))
     assert (reply.text, reply.reasoning) == ("answer", "thought")
-
-
-def test_thinking_of_an_odd_shape_spoils_no_answer() -> None:
-    assert read(envelope("answer", reasoning=[{"x": 1}])).reasoning == ""
+    odd: Any = {key: [{"x": 1}]}
+    assert read(envelope("answer", **odd)).reasoning == "", "an odd shape spoils no answer"
 
 
 def test_a_refusal_field_is_a_refusal_whatever_the_rest_says() -> None:
@@ -127,74 +102,12 @@ def test_each_server_counts_what_it_had_kept_in_its_own_place() -> None:
     assert read_usage(usage, PROVIDERS["deepseek"].cached) == Usage(prompt=10, cached=8)
 
 
-def with_logprobs(value: object) -> dict[str, Any]:
-    body = envelope("yes")
-    body["choices"][0]["logprobs"] = value
-    return body
-
-
-def test_log_probabilities_are_read() -> None:
-    body = with_logprobs({"content": [{"token": "yes", "logprob": -0.5, "top_logprobs": []}]})
-    assert read(body).logprobs == (TokenLogprob("yes", -0.5),)
-    assert read(with_logprobs(None)).logprobs == ()
-    assert read(with_logprobs({"content": None})).logprobs == ()
-
-
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        *("x", [1], [{"token": "a"}], [{"token": 1, "logprob": -1}], [{"token": "a", "logprob": None}]),
-        [{"token": "a", "logprob": "-1"}],
-        [{"token": "a", "logprob": 0.7}],
-        [{"token": "a", "logprob": True}],
-    ],
-)
-def test_a_log_probability_that_is_none_is_a_failure(tokens: object) -> None:
-    with pytest.raises(AnswerError, match="logprob"):
-        read(with_logprobs({"content": tokens}))
-
-
-def test_some_special_tokens_may_follow_an_answer_and_not_without_end() -> None:
-    token, special = {"token": "yes", "logprob": -1}, {"token": "<|im_end|>", "logprob": 0}
-    assert read(with_logprobs({"content": [token, *[special] * 8]})).logprobs == (TokenLogprob("yes", -1.0),)
-    with pytest.raises(AnswerError, match="logprob"):
-        read(with_logprobs({"content": [token, *[special] * 9]}))
-
-
-def test_tokens_that_spell_the_key_are_dropped() -> None:
-    body = with_logprobs(
-        {"content": [{"token": "canary-4f1d9b7c", "logprob": -1}, {"token": "2e8a6053", "logprob": -1}]}
-    )
-    assert read_envelope(body, Redactor(["canary-4f1d9b7c2e8a6053"])).logprobs == ()
-
-
 def test_numbers_that_json_does_not_have_are_refused() -> None:
     for number in (b"NaN", b"Infinity", b"-Infinity"):
         with pytest.raises(AnswerError, match="bad_envelope"):
             read_json_body(b'{"logprob": ' + number + b"}")
     with pytest.raises(AnswerError, match="bad_envelope"):
         read_json_body(b'{"logprob": 1e999}')
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(),
-        lambda inner: (
-            st.lists(inner)
-            | st.dictionaries(
-                st.sampled_from(["choices", "message", "content", "finish_reason", "error", "usage"])
-                | st.text(),
-                inner,
-            )
-        ),
-    )
-)
-def test_any_json_is_a_reply_or_an_answer_error(value: object) -> None:
-    try:
-        reply = read(value)
-    except AnswerError:
-        return
-    assert isinstance(reply.text, str)
 
 
 @given(st.binary(max_size=200))
@@ -205,8 +118,3 @@ def test_any_bytes_are_json_or_an_answer_error(body: bytes) -> None:
     except AnswerError as error:
         reason = error.reason
     assert reason in {None, "not_json", "encoding", "bad_envelope"}
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
-def test_a_text_comes_through_as_it_was_said(text: str) -> None:
-    assert read(read_json_body(json.dumps(envelope(text)).encode())).text == text

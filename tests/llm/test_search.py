@@ -115,9 +115,6 @@ WIKI = {
 }
 
 
-# Behind a wire...
-
-
 async def test_an_endpoint_of_ones_own_is_asked_by_post(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "canary-4f1d9b7c2e8a6053")
     with Engine(answers(RESULTS)).running() as server:
@@ -146,11 +143,6 @@ async def test_wikipedia_gives_introductions_in_the_order_of_their_rank() -> Non
         found = await look_up(engine(f"wikipedia:{server.url}/w/api.php"), "x")
     assert [(s.title, s.text) for s in found] == [("First", "How mean."), ("Second", "Less.")]
     assert (server.asked[0]["path"], server.asked[0]["gsrsearch"]) == ("/w/api.php", "x")
-
-
-async def test_wikipedia_finding_nothing_is_no_fault() -> None:
-    with Engine(answers({"batchcomplete": True})).running() as server:
-        assert await look_up(engine(f"wikipedia:{server.url}/w/api.php"), "x") == ()
 
 
 TAVILY = {
@@ -246,14 +238,19 @@ async def test_nothing_found_is_an_empty_list_in_every_form() -> None:
     for key in ("results", "snippets", "organic"):
         with Engine(answers({key: []})).running() as server:
             assert await look_up(engine(server.url), "x") == ()
+    with Engine(answers({"batchcomplete": True})).running() as server:
+        assert await look_up(engine(f"wikipedia:{server.url}/w/api.php"), "x") == ()
 
 
-async def test_a_403_of_searxng_says_which_setting_it_wants(quick: None) -> None:
-    with (
-        Engine(answers({}, 403)).running() as server,
-        pytest.raises(ServerStopError, match=r"json under search\.formats"),
-    ):
-        await look_up(engine(f"searxng:{server.url}"), "x")
+@pytest.mark.parametrize(
+    ("kind", "status", "said"),
+    [("searxng:", 403, r"json under search\.formats"), ("", 401, "status 401")],
+)
+async def test_a_server_that_lets_nobody_in_stops_the_run_and_searxng_says_which_setting_it_wants(
+    kind: str, status: int, said: str, quick: None
+) -> None:
+    with Engine(answers({}, status)).running() as server, pytest.raises(ServerStopError, match=said):
+        await look_up(engine(f"{kind}{server.url}"), "x")
 
 
 @pytest.mark.parametrize(
@@ -275,6 +272,7 @@ def test_an_engine_is_found_at_its_address(name: str, address: str) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        ({"error": "broken"}, "server_error"),
         ([], "bad_envelope"),
         ({"results": "none"}, "bad_envelope"),
         ({"results": [7]}, "bad_envelope"),
@@ -309,34 +307,12 @@ async def test_a_server_that_stumbles_is_asked_again(quick: None) -> None:
     assert len(server.asked) == 2
 
 
-async def test_a_server_that_keeps_failing_gives_no_answer(quick: None) -> None:
-    with Engine(answers({"error": "broken"}, 500)).running() as server, pytest.raises(AnswerError) as raised:
-        await look_up(engine(server.url), "x")
-    assert raised.value.reason == "server_error"
-
-
-async def test_a_server_that_is_away_has_not_stopped_the_run(quick: None) -> None:
-    with Engine(answers(RESULTS)).running() as server:
-        url = server.url
-    with pytest.raises(AnswerError) as raised:
-        await look_up(engine(url, timeout=0.5), "x")
-    assert raised.value.reason in {"connection", "timeout"}
-
-
-async def test_a_server_that_wants_a_key_stops_the_run(quick: None) -> None:
-    with Engine(answers({"error": "no key"}, 401)).running() as server, pytest.raises(ServerStopError):
-        await look_up(engine(server.url), "x")
-
-
 async def test_a_key_in_an_answer_is_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "canary-4f1d9b7c2e8a6053")
     body = {"results": [{"text": "your key is canary-4f1d9b7c2e8a6053"}]}
     with Engine(answers(body)).running() as server:
         found = await look_up(engine(server.url, key_env="MY_KEY"), "x")
     assert found[0].text == "your key is [key]"
-
-
-# What is kept of it...
 
 
 def test_long_snippets_are_cut_and_repeated_ones_are_dropped() -> None:
@@ -359,9 +335,6 @@ def test_a_query_is_read_as_it_was_written(query: Query) -> None:
 def test_what_is_no_list_of_snippets_is_refused(text: str) -> None:
     with pytest.raises(AnswerError, match="bad_envelope"):
         read_snippets(Reply(text=text))
-
-
-# Notes...
 
 
 def notes(folder: Path, **texts: str) -> Path:
@@ -439,9 +412,6 @@ def test_a_key_is_asked_for_only_where_something_is_sent(monkeypatch: pytest.Mon
         open_search("none", key_env="MY_KEY")
 
 
-# The store...
-
-
 def asker(store: CallStore, opened: OpenModel, *, offline: bool = False) -> Asker:
     models = Models(default=open_model(EMBEDDED, Connection()), search=opened)
     return Asker(models, store, secret=bytes(16), offline=offline)
@@ -491,17 +461,6 @@ async def test_a_recorded_engine_that_was_never_asked_gives_no_answer(tmp_path: 
     await Models(default=recorded).close()
     with pytest.raises(UsageError, match="no search engine 'bing'"):
         open_search(f"recorded:{path}#bing")
-
-
-async def test_searches_are_counted_apart_from_calls(tmp_path: Path) -> None:
-    store = CallStore(tmp_path / "calls.sqlite", "run")
-    asking = asker(store, engine(f"files:{notes(tmp_path / 'notes', x=SLANG)}"))
-    unit = asking.for_unit(SUBJECT)
-    assert unit.engine is not None
-    await unit.engine.search(Query(text="bamboo"))
-    totals = store.totals()
-    assert (totals.asked, totals.searched, asking.tally.searched) == (0, 1, 1)
-    store.close()
 
 
 def test_stored_snippets_hold_only_what_is_there() -> None:

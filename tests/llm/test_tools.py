@@ -1,8 +1,6 @@
 """Tools, log-probabilities and effort on their way through `ask`, the store and the trace."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,20 +23,12 @@ from adjudge.store.call_file import (
     request_from_json,
     request_to_json,
 )
-from tests.llm.conftest import make_request
-from tests.llm.test_asking import Bench, Scripted, make_subject, opened
+from tests.llm.conftest import Bench, Scripted, make_request, make_subject, opened
 
 SEARCH = Tool(name="search", description="Look it up.", parameters={"type": "object", "properties": {}})
 FINISH = Tool(name="finish", description="End.", parameters={"type": "object"})
 CALL = ToolCall(id="a", name="search", arguments={"q": "Hafen"}, state="sealed")
 RESULT = Message("tool", (Quoted("note", "ein Ort"),), (CALL,))
-
-
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    bench = Bench(tmp_path / "calls.sqlite")
-    yield bench
-    bench.store.close()
 
 
 def read_anything(reply: Reply) -> Reply:
@@ -55,9 +45,6 @@ async def put(
     about = About(judge="test", stage="act", subject=make_subject(), wants="errors")
     said = messages or (Message("user", ("Go.",)),)
     return await unit(said, about=about, read=read_anything, **options)
-
-
-# Through the store...
 
 
 async def test_a_call_is_an_answer_and_is_found_again_with_its_state(bench: Bench) -> None:
@@ -129,9 +116,6 @@ def test_tools_and_calls_count_among_what_a_call_may_cost() -> None:
     assert most_of(said).prompt > most_of(bare).prompt + len(CALL.state)
 
 
-# Effort...
-
-
 def identity_of(name: str, **connection: Any) -> Identity:
     return open_model(name, Connection(needs_key=False, **connection)).identity
 
@@ -183,9 +167,6 @@ async def test_the_room_is_asked_for_and_effort_makes_another_question(bench: Be
     assert len(keys) == 3
 
 
-# Thinking and nothing else...
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -206,6 +187,8 @@ def test_a_reply_of_thinking_alone_is_no_answer_and_one_of_calls_is() -> None:
     with pytest.raises(AnswerError, match=r"no_answer.*--effort"):
         check_reply(Reply(text=" ", usage=Usage(completion=9, reasoning=9)), "m", None)
     check_reply(Reply(text="", reasoning="hm", calls=(CALL,)), "m", None)
+    with pytest.raises(AnswerError, match="truncated"):
+        check_reply(Reply(text='{"errors": []}', finish="length"), "m", None)
 
 
 def test_calls_and_their_results_count_among_the_tokens_of_a_prompt() -> None:

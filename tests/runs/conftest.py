@@ -1,6 +1,7 @@
 """What the tests of runs share: a small test set, a judge that is easy to follow, and a metric."""
 
 import gc
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -115,15 +116,23 @@ def small_set(size: int = 6, lps: Sequence[str] = ("en-de",), systems: Sequence[
 
 
 class Scripted:
-    """Stands in for the embedded model: rates by the length of the text, counts what it is asked."""
+    """Stands in for the embedded model: rates by the length of the text, and keeps what it answered.
+
+    After `left` answers comes the error.
+    """
 
     name = "builtin/rules"
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.texts: dict[str, str] = {}
+        self.left: float = math.inf
+        self.error: Exception = ServerStopError("quota")
 
     async def reply(self, request: Request) -> Reply:
+        if self.left == 0:
+            raise self.error
+        self.left -= 1
         self.requests.append(request)
         translation = request.about.subject.translation
         return Reply(text=self.texts.get(translation, str(len(translation))), model=self.name)
@@ -196,13 +205,16 @@ def check_stops(
 
 
 def platform_set(size: int) -> TestSet:
-    """Segments in which every translation is another text, and a number is wrong in each."""
+    """In every translation a number is wrong, each time another: no two lists of errors are the same."""
     segments = tuple(
         Segment(
             segment=str(n),
             lp="en-de",
             source=f"Platform {n + 3}, please.",
-            translations={name: f"Wort{name}{n} Gleis {100 + n}, bitte." for name in "AB"},
+            references={"refA": f"Gleis {n + 3}, bitte."},
+            translations={
+                name: f"Wort{name}{n} Gleis {100 + 2 * n + k}, bitte." for k, name in enumerate("AB")
+            },
         )
         for n in range(size)
     )

@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 from adjudge.core.ask import Reply, Usage
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import BudgetError, DataError, UsageError
+from adjudge.errors import BudgetError, UsageError
 from adjudge.llm.faults import Fault
 from adjudge.llm.money import Account, Budget, Meter, Price, find_prices, most_of, render_price
 from adjudge.runs import session
 from adjudge.runs.engines import arun, run
 from adjudge.store.calls import Spent
 from adjudge.store.run_directory import read_run_info
-from tests.faults import server as faults
 from tests.faults.server import Server, envelope
 from tests.llm.conftest import make_request
 from tests.runs.conftest import Rater, small_set
@@ -56,8 +55,8 @@ def prices(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bills(server: Server, monkeypatch: pytest.MonkeyPatch) -> list[Usage]:
-    """What the server asks money for: anything up to the longest that the call allows; `play` says "dear"."""
+def bills(server: Server) -> list[Usage]:
+    """What the server asks money for: anything up to the longest that the call allows."""
     found: list[Usage] = []
     draw = random.Random(4)
 
@@ -70,15 +69,12 @@ def bills(server: Server, monkeypatch: pytest.MonkeyPatch) -> list[Usage]:
         found.append(usage)
         finish = draw.choice(["stop", "stop", "banana"])  # one in three is paid and cannot be used
         body = envelope(content, finish=finish)
-        body["usage"] = {
-            "prompt_tokens": usage.prompt,
-            "completion_tokens": usage.completion,
-            "prompt_tokens_details": {"cached_tokens": usage.cached},
-        }
+        kept = {"cached_tokens": usage.cached}
+        paid = {"prompt_tokens": usage.prompt, "completion_tokens": usage.completion}
+        body["usage"] = paid | {"prompt_tokens_details": kept}
         return web.json_response(body)
 
-    monkeypatch.setitem(faults.FAULTS, "dear", dear)
-    server.fails("dear")
+    server.fails(dear)
     return found
 
 
@@ -91,9 +87,6 @@ def price_of(file: Path) -> Price:
     price = find_prices(["mock"], file)["mock"]
     assert price is not None
     return price
-
-
-# Money...
 
 
 def test_a_run_records_what_it_paid_to_the_cent(server: Server, tmp_path: Path, prices: Path) -> None:
@@ -126,9 +119,6 @@ def test_attempts_that_failed_are_paid_too(server: Server, tmp_path: Path, price
     done = judge(server, tmp_path / "run", prices=prices, concurrency=1)
     assert done.info.calls["attempts"] == 33
     assert Decimal(str(done.info.price)) == 33 * Decimal("0.0264")
-
-
-# Limits...
 
 
 @pytest.mark.parametrize("budget", ["3", "5.5", "20", "40"])
@@ -176,24 +166,6 @@ def test_a_budget_that_is_not_enough_for_one_call_sends_nothing(
     assert not server.log
 
 
-def test_a_run_that_is_stored_needs_no_budget(server: Server, tmp_path: Path, prices: Path) -> None:
-    judge(server, tmp_path / "run", prices=prices)
-    server.log.clear()
-    assert judge(server, tmp_path / "run", prices=prices, budget="0").info.counts["judged"] == 32
-    assert not server.log
-
-
-def test_a_run_that_its_budget_stopped_has_no_scores(
-    server: Server, tmp_path: Path, prices: Path, bills: list[Usage]
-) -> None:
-    from adjudge.store.run_directory import read_run
-
-    with pytest.raises(BudgetError):
-        judge(server, tmp_path / "run", prices=prices, budget=5)
-    with pytest.raises(DataError):
-        read_run(tmp_path / "run")
-
-
 @pytest.mark.parametrize("name", ["reset", "cut", "html"])
 def test_an_attempt_that_may_have_been_paid_counts_with_the_most_it_can_have_cost(
     server: Server, tmp_path: Path, prices: Path, name: str
@@ -239,12 +211,6 @@ def test_a_budget_counts_what_a_session_without_one_may_have_paid(
     assert not server.log
 
 
-def test_an_attempt_that_was_refused_costs_nothing(server: Server, tmp_path: Path, prices: Path) -> None:
-    server.fails("500", "503", "429", None)
-    done = judge(server, tmp_path / "run", prices=prices, budget="20")
-    assert done.info.counts["judged"] == 32
-
-
 def test_a_budget_without_a_price_is_refused_before_anything_is_sent(server: Server, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the price of mock is not known; give it with --prices FILE"):
         judge(server, tmp_path / "run", budget=5)
@@ -261,16 +227,13 @@ def test_a_budget_that_is_no_amount_is_refused(
         judge(server, tmp_path / "run", prices=prices, budget=budget)
 
 
-def test_a_server_that_counts_no_tokens_has_no_price(
-    server: Server, tmp_path: Path, prices: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_counts_no_tokens_has_no_price(server: Server, tmp_path: Path, prices: Path) -> None:
     async def silent(request: web.Request, content: str) -> web.StreamResponse:
         body = envelope(content)
         del body["usage"]
         return web.json_response(body)
 
-    monkeypatch.setitem(faults.FAULTS, "silent", silent)
-    server.fails("silent")
+    server.fails(silent)
     assert judge(server, tmp_path / "run", prices=prices).info.price is None
     assert judge(server, tmp_path / "run", prices=prices).info.price is None  # known from the store
     server.log.clear()
@@ -279,17 +242,9 @@ def test_a_server_that_counts_no_tokens_has_no_price(
     assert 4 <= len(server.log) <= 8
 
 
-# The meter by itself...
-
-
 def meter(budget: Budget, **before: Spent) -> Meter:
-    price = Price(
-        names=("m",),
-        as_of=dt.date(2026, 1, 1),
-        currency="USD",
-        prompt=Decimal(1),
-        completion=Decimal(10),
-    )
+    known: Any = {"names": ("m",), "as_of": dt.date(2026, 1, 1), "currency": "USD"}
+    price = Price(prompt=Decimal(1), completion=Decimal(10), **known)
     return Meter({"m": price}, budget, before)
 
 
@@ -343,7 +298,7 @@ async def test_a_call_waits_for_those_in_flight_before_it_gives_up() -> None:
 
 @pytest.mark.parametrize("source", ["The harbour is closed {}.", "Порт {} закрыт.", "港口{}关闭了。"])
 def test_most_of_a_small_budget_is_used_and_none_of_it_passed(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+    server: Server, tmp_path: Path, source: str
 ) -> None:
     """Its first call may cost more than all of it, by the most that is possible; it does not."""
 
@@ -354,8 +309,7 @@ def test_most_of_a_small_budget_is_used_and_none_of_it_passed(
         body["usage"] = {"prompt_tokens": len(text) // 3, "completion_tokens": 40}
         return web.json_response(body)
 
-    monkeypatch.setitem(faults.FAULTS, "counted", counted)
-    server.fails(*["counted"] * 400)
+    server.fails(counted)
     server.answer = lambda payload: '{"rating": 70}'
     segments = tuple(
         Segment(segment=f"{n}", lp="en-de", source=source.format(n), translations={"A": f"{n}"})

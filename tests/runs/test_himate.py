@@ -1,105 +1,30 @@
-"""HiMATE in runs: calls at a server, offline with the embedded rules, stopped, recorded, and calibrated."""
+"""HiMATE in runs, beside what test_debates.py has of it: refusals, older prompts, and calibration."""
 
-import json
 import math
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from adjudge import examples
 from adjudge.core.protocol import SUBTYPES
-from adjudge.core.record import Annotation, Failure
+from adjudge.core.record import Failure
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.read import load
 from adjudge.judges.himate import Himate, Threshold
 from adjudge.runs.calibration import acalibrate, for_calibration, percentile_of
 from adjudge.runs.engines import run
-from adjudge.runs.forecast import forecast
 from adjudge.runs.job import prepare
 from adjudge.runs.run import execute
 from adjudge.runs.session import run_to_end
 from adjudge.store.run_directory import Calibration, read_calibration, read_run, write_calibration
 from tests.faults.server import Server, spelled
-from tests.runs.conftest import check_stops, platform_set
-from tests.runs.debates import check_flaky, check_replayed, check_told, check_wmt23
-
-ABLATIONS: list[dict[str, str]] = [
-    {"most": "1"},
-    {"most": "1", "stages": "se"},
-    {"most": "1", "stages": "se+sr"},
-    {"most": "1", "stages": "se+sr", "verifications": "3"},
-    {"most": "1", "verifications": "3"},
-    {"most": "1", "threshold": "1"},
-]
-SUBTYPE = re.compile(r"You are responsible for:\n- ([^:\n]+):")
-TEXT = re.compile(r"<<translation [0-9a-f]{16}>>\n(.*)\n<</translation")
-
-
-def own_place(number: int, question: str) -> tuple[str, str]:
-    """Two characters for each agent, in one text or the other: errors in one place would be one."""
-    side, place = ("translation", number) if number < 11 else ("source", number - 11)
-    text = json.loads(re.findall(rf"<<{side} [0-9a-f]{{16}}>>\n(.*)\n<</{side}", question)[-1])
-    return text[2 * place : 2 * place + 2], side
-
-
-def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
-    """A model whose agents find one error each, or none; the evaluator never agrees with the expert."""
-
-    def answer(payload: dict[str, Any]) -> str:
-        system, question = (payload["messages"][n]["content"] for n in (0, -1))
-        if '{"errors"' in system:
-            subtype = SUBTYPE.findall(system)[-1]
-            span, side = own_place(SUBTYPES.index(subtype), question)
-            error = {"span": span, "note": "So.", "category": subtype, "severity": "minor", "side": side}
-            return json.dumps({"errors": [error] if finds else []})
-        if '{"translation"' in system:
-            return json.dumps({"translation": json.loads(TEXT.findall(question)[-1]) + " Besser."})
-        if '{"result"' in system:
-            is_turned = re.findall(r"<<version-1 [0-9a-f]{16}>>\n(.*)", question)[-1].endswith(' Besser."')
-            return json.dumps({"result": "second" if is_turned else "first"})
-        if '{"opinion"' in system:
-            named = re.findall(r'"category": "([^"]+)"', question)
-            reported = next(name for name in named if f"- {name}:" in system)
-            said = {"opinion": "So it is.", "exists": True, "subtype": reported, "severity": "major"}
-            return json.dumps(said)
-        return '{"reply": "No.", "agrees": false}'
-
-    return answer
-
-
-@pytest.mark.parametrize("settings", ABLATIONS, ids=str)
-@pytest.mark.parametrize("finds", [False, True])
-def test_a_server_is_asked_as_often_as_was_told(
-    server: Server, tmp_path: Path, settings: dict[str, str], *, finds: bool
-) -> None:
-    server.answer = model(finds=finds)
-    check_told("himate", server, tmp_path / "run", 2, settings, finds=finds)
-
-
-@pytest.mark.parametrize(("role", "own"), [("tier-1", 2 * 19), ("accuracy", 4 * 6), ("accuracy.omission", 6)])
-def test_each_agent_may_have_a_model_of_its_own(server: Server, tmp_path: Path, role: str, own: int) -> None:
-    server.answer = model(finds=True)
-    options: Any = {"base_url": server.url, "model": ["mock", f"{role}=builtin/rules"]}
-    done = run("himate", platform_set(1), out=tmp_path / "run", settings={"most": "1"}, **options)
-    assert f"{role}=builtin/rules" in str(done.info.signature)
-    assert done.info.counts["judged"] == 2
-    assert len(server.log) < 2 * 152
-    if role == "tier-1":
-        assert len(server.log) == 2 * (152 - own)
-
-
-def test_a_flaky_server_changes_no_record(server: Server, tmp_path: Path) -> None:
-    server.answer = model(finds=True)
-    check_flaky("himate", server, tmp_path, {"most": "1"}, calls=2 * 152, apart=29)
+from tests.runs.conftest import platform_set
+from tests.runs.test_debates import himate_model
 
 
 @pytest.mark.parametrize("wanted", ['{"errors"', '{"translation"', '{"result"', '{"opinion"', '{"reply"'])
 def test_a_refusal_at_any_stage_is_a_failure(server: Server, tmp_path: Path, wanted: str) -> None:
-    good = model(finds=True)
+    good = himate_model(finds=True)
 
     def answer(payload: dict[str, Any]) -> str:
         refuses = wanted in payload["messages"][0]["content"]
@@ -109,38 +34,6 @@ def test_a_refusal_at_any_stage_is_a_failure(server: Server, tmp_path: Path, wan
     done = run("himate", platform_set(1), out=tmp_path / "run", base_url=server.url, model="mock")
     assert all(isinstance(record, Failure) and record.reason == "parse" for record in done.records)
     assert len(done.records) == 2
-
-
-# With the embedded rules...
-
-
-@pytest.mark.parametrize(
-    ("profile", "settings"),
-    [
-        *(("recommended", one) for one in ({}, {"agents": "core"}, {"explain-in": "de"}, *ABLATIONS)),
-        ("paper", {}),
-        ("code", {}),
-    ],
-    ids=str,
-)
-def test_the_embedded_rules_play_every_role(tmp_path: Path, profile: Any, settings: dict[str, str]) -> None:
-    test_set = load(examples.path("test_set.jsonl")).select(limit=3)
-    options: Any = {"settings": settings, "profile": profile}
-    told = forecast("himate", test_set, **options)
-    done = run("himate", test_set, out=tmp_path / "run", **options)
-    assert all(isinstance(record, Annotation) for record in done.records)
-    assert told.calls.min <= done.info.calls["asked"] <= told.calls.max
-
-
-def test_a_run_that_was_stopped_ends_as_one_that_was_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check_stops(
-        lambda out: run("himate", platform_set(2), out=out),
-        lambda total: (1, 40, total // 2, total - 1),
-        tmp_path,
-        monkeypatch,
-    )
 
 
 def test_a_run_that_began_with_other_prompts_says_which_version_ends_it_and_opens(tmp_path: Path) -> None:
@@ -156,21 +49,6 @@ def test_a_run_that_began_with_other_prompts_says_which_version_ends_it_and_open
     assert read_run(tmp_path / "run").records == done.records
 
 
-def test_a_recorded_run_gives_the_same_records_without_a_model(tmp_path: Path, server: Server) -> None:
-    server.answer = model(finds=True)
-    check_replayed("himate", server, tmp_path, 1, {"most": "1"})
-
-
-@pytest.mark.realdata
-def test_wmt23_is_judged_offline_and_the_same_after_a_stop(
-    adjudge_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check_wmt23("himate", adjudge_data, tmp_path, monkeypatch)
-
-
-# Calibration...
-
-
 @pytest.mark.parametrize(
     ("percentile", "expected"), [(1, 0.1), (20, 0.1), (21, 0.2), (60, 0.3), (61, 0.4), (100, 0.5)]
 )
@@ -181,7 +59,7 @@ def test_the_percentile_is_one_of_the_numbers(percentile: float, expected: float
 def test_a_calibration_takes_the_percentile_of_every_confidence_by_language_pair(
     tmp_path: Path, server: Server
 ) -> None:
-    server.answer = model(finds=True)
+    server.answer = himate_model(finds=True)
     judge = for_calibration(Himate(most=1, threshold=Threshold(0.1)))
     assert judge == Himate(most=1, stages="se+sr")
     job = prepare(judge, platform_set(2), out=tmp_path / "run", base_url=server.url, model="mock")
@@ -213,7 +91,7 @@ def test_a_calibration_takes_the_percentile_of_every_confidence_by_language_pair
 def test_a_threshold_of_plain_probabilities_is_told_from_one_of_shares(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.answer = model(finds=True)
+    server.answer = himate_model(finds=True)
     options: Any = {"base_url": server.url, "model": "mock"}
 
     def calibrated(name: str) -> Calibration:
@@ -250,7 +128,7 @@ def test_a_threshold_of_plain_probabilities_is_told_from_one_of_shares(
 
 
 def test_thresholds_are_swept_over_a_finished_run_without_a_call(tmp_path: Path, server: Server) -> None:
-    server.answer = model(finds=True)
+    server.answer = himate_model(finds=True)
     options: Any = {"base_url": server.url, "model": "mock"}
     done = run("himate", platform_set(1), out=tmp_path / "run", settings={"most": "1"}, **options)
     spans = [span for record in done.records for span in record.spans]  # type: ignore[union-attr]
@@ -271,7 +149,7 @@ def test_thresholds_are_swept_over_a_finished_run_without_a_call(tmp_path: Path,
 def test_the_stages_of_the_papers_ablation_are_replayed_without_a_call(
     tmp_path: Path, server: Server
 ) -> None:
-    server.answer = model(finds=True)
+    server.answer = himate_model(finds=True)
     options: Any = {"base_url": server.url, "model": "mock"}
     run("himate", platform_set(1), out=tmp_path / "full", settings={"most": "1"}, **options)
     asked = len(server.log)

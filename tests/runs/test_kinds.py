@@ -1,4 +1,4 @@
-"""Units of work that are a pair of translations, or all translations of a source."""
+"""Units of work that are a pair of translations, or all translations of a source, and their traces."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,18 +7,18 @@ from typing import ClassVar
 
 import pytest
 
-from adjudge.core.ask import About, Ask, Message, Quoted
+from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile, annotation_of, preference_of
 from adjudge.core.record import Annotation, Failure, Preference, Verdict
 from adjudge.core.segment import Subject, TestSet
-from adjudge.errors import AnswerError, UsageError
+from adjudge.errors import AnswerError, ServerStopError, UsageError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
-from adjudge.store.run_directory import read_run
+from adjudge.store.run_directory import read_records, read_run
 from adjudge.store.traces import Trace
-from tests.runs.conftest import Scripted, read_rating, small_set
+from tests.runs.conftest import Scripted, Stopping, read_rating, small_set
 
 CRITERIA = ("fluency", "overall")
 
@@ -168,15 +168,6 @@ def test_of_a_source_only_what_is_there_is_judged(tmp_path: Path, model: Scripte
     assert done.info.counts == {"judged": 4, "failed": 2, "pending": 0}
 
 
-@pytest.mark.parametrize("judge", [Comparer(), Reader()], ids=["pair", "source"])
-def test_a_run_done_again_asks_nothing(tmp_path: Path, model: Scripted, judge: Comparer | Reader) -> None:
-    run(judge, with_gap(THREE), out=tmp_path / "run")
-    asked, before = len(model.requests), (tmp_path / "run" / "records.jsonl").read_bytes()
-    run(judge, with_gap(THREE), out=tmp_path / "run")
-    assert len(model.requests) == asked
-    assert (tmp_path / "run" / "records.jsonl").read_bytes() == before
-
-
 def test_a_forecast_counts_the_calls_of_pairs(model: Scripted) -> None:
     found = forecast(Comparer(), with_gap(THREE), model="openai/x", base_url="http://localhost:9/v1")
     assert found.units == 12
@@ -214,3 +205,48 @@ def test_a_trace_shows_what_was_said_of_one_system_among_others(tmp_path: Path, 
     assert (units["0", ("A",)].calls, units["1", ("A",)].calls, units["1", ("B",)].calls) == (3, 2, 0)
     assert trace.conversation(units["1", ("B",)]) == []
     trace.close()
+
+
+def test_every_pair_is_a_unit_with_the_calls_of_all_criteria(tmp_path: Path) -> None:
+    run("fire", THREE, out=tmp_path / "run")
+    trace = Trace(tmp_path / "run")
+    units = list(trace.units())
+    assert [(u.segment.segment, u.systems, u.state, u.calls) for u in units] == [
+        (segment, pair, "judged", 6) for segment in "01" for pair in (("A", "B"), ("A", "CC"), ("B", "CC"))
+    ]
+    assert {exchange.use.role for exchange in trace.conversation(units[0])} == {
+        "faithfulness",
+        "fluency",
+        "style",
+    }
+    trace.close()
+
+
+def test_a_pair_of_which_one_criterion_failed_is_shown_as_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Silent(embedded_rules.RulesModel):
+        async def reply(self, request: Request) -> Reply:
+            said = await super().reply(request)
+            return replace(said, text="the first") if request.about.role == "style" else said
+
+    monkeypatch.setattr(embedded_rules, "RulesModel", Silent)
+    run("fire", small_set(1), out=tmp_path / "run")
+    first, *_ = read_records(tmp_path / "run")
+    assert isinstance(first, Preference)
+    trace = Trace(tmp_path / "run")
+    (unit,) = trace.units()
+    trace.close()
+    assert (unit.state, unit.reason) == ("failed", "parse")
+
+
+def test_the_pairs_of_a_run_that_was_stopped_are_pending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_rules, "RulesModel", lambda: Stopping(0))
+    with pytest.raises(ServerStopError):
+        run("direct-rank", small_set(1, systems=("A", "B", "CC")), out=tmp_path / "run")
+    trace = Trace(tmp_path / "run")
+    states = [(u.systems, u.state) for u in trace.units()]
+    trace.close()
+    assert states == [(("A", "B"), "pending"), (("A", "CC"), "pending"), (("B", "CC"), "pending")]

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import adjudge
-from adjudge.cli.main import main
 from adjudge.core.ask import Reply
 from adjudge.core.scores import Run
 from adjudge.errors import AnswerError, DataWarning, ServerStopError, StoreError, UsageError
@@ -22,7 +21,6 @@ from adjudge.llm.model import Request
 from adjudge.runs.engines import run
 from adjudge.store.call_file import KILLED, Attempt
 from adjudge.store.calls import CallStore, lacking
-from adjudge.store.json_lines import write_test_set
 from adjudge.store.run_directory import ANSWERS, read_answer_keys, read_run, read_run_info
 from tests.runs.conftest import RULES, Rater, Scripted, Stopping, small_set
 
@@ -175,7 +173,9 @@ def test_reparse_asks_nothing_and_gives_nothing_up(tmp_path: Path, model: Script
     keys = {*read_answer_keys(tmp_path / "run")}
     assert len(keys) == SIZE
     delete(tmp_path / "run/calls.sqlite")
-    rate(tmp_path / "run", reparse=True, max_failed=1)
+    asked = len(model.requests)
+    assert rate(tmp_path / "run", reparse=True, max_failed=1).info.failures == {"missing": SIZE}
+    assert len(model.requests) == asked
     assert {*read_answer_keys(tmp_path / "run")} == keys
     with pytest.raises(UsageError, match="--ask-again and --reparse exclude each other"):
         rate(tmp_path / "run", reparse=True, ask_again=True)
@@ -188,25 +188,6 @@ def test_a_key_that_was_cut_is_none(tmp_path: Path, model: Scripted) -> None:
     file.write_bytes(whole + b"cut")
     rate(tmp_path / "run")
     assert file.read_bytes() == whole
-
-
-@pytest.mark.filterwarnings(PAID)
-def test_the_command_says_it_and_ends_with_2(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_test_set(Path("set.jsonl"), small_set())
-    command = ["run", "gemba-mqm", "set.jsonl", "--out", "run", "--model", "builtin/rules"]
-    for more, code in (((), 0), ((), 2), (("--ask-again",), 0), ((), 0)):
-        with pytest.raises(SystemExit) as end:
-            main([*command, *more])
-        assert end.value.code == code
-        if code:
-            said = capsys.readouterr().err
-            assert "rest on 12 answers that the call store run/calls.sqlite does not hold" in said
-            assert "--ask-again" in said
-        elif not more:
-            (tmp_path / "run/calls.sqlite").unlink()
 
 
 def test_a_finished_run_that_cannot_be_written_is_read(
@@ -224,9 +205,6 @@ def test_a_finished_run_that_cannot_be_written_is_read(
             rate(tmp_path / "run", **{option: True})
     with pytest.raises(UsageError, match="holds another run"):
         run(Rater(questions=2), small_set(), out=tmp_path / "run")
-
-
-# What was in flight...
 
 
 async def test_what_was_in_flight_is_counted_once_and_of_its_own_run_alone(tmp_path: Path) -> None:

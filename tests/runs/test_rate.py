@@ -52,9 +52,6 @@ def notes(tmp_path: Path) -> str:
     return f"files:{folder}"
 
 
-# A model whose answers depend on everything that it was shown...
-
-
 def drawn(payload: dict[str, Any]) -> int:
     return int(hashlib.sha256(plain(payload).encode()).hexdigest()[:8], 16)
 
@@ -121,9 +118,6 @@ def judge(server: Server, test_set: TestSet, out: Path, engine: str = "none", **
     return run("rate", test_set, out=out, settings={"search": engine, **settings}, **options)
 
 
-# Frozen anchors...
-
-
 @pytest.mark.parametrize("has_engine", [False, True])
 def test_with_frozen_anchors_neither_order_nor_company_moves_a_score(
     server: Server, tmp_path: Path, notes: str, *, has_engine: bool
@@ -154,9 +148,6 @@ def test_a_drawn_order_does_not_follow_the_test_set(server: Server, tmp_path: Pa
     assert scores(one) == scores(other)
     assert "order_seed:0" in str(one.info.signature)
     assert scores(judge(server, small(), tmp_path / "third", **{"order-seed": "5"})) != scores(one)
-
-
-# Calls...
 
 
 def prepare(payload: dict[str, Any]) -> str:
@@ -251,9 +242,6 @@ def test_searches_are_counted_apart_from_calls(server: Server, tmp_path: Path, n
     ).calls.max
 
 
-# Stopped, recorded, repeated...
-
-
 @pytest.mark.parametrize("anchors", ["growing", "frozen"])
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     tmp_path: Path, notes: str, monkeypatch: pytest.MonkeyPatch, anchors: str
@@ -314,9 +302,6 @@ def test_a_trace_shows_turns_tools_and_what_the_engine_found(tmp_path: Path, not
     assert "astray" in engine.reply.text
     assert all(e.use.stage.startswith(f"{s}: ") for s in told if s != first for e in told[s])
     trace.close()
-
-
-# What goes wrong...
 
 
 def test_an_engine_that_is_away_leaves_the_run_going(
@@ -392,9 +377,6 @@ def test_samples_begin_anew_and_share_what_the_engine_found(
     assert done.info.calls["searched"] <= 3
     assert "|search:files:" in str(done.info.signature)
     assert "|samples:3|" in str(done.info.signature)
-
-
-# With the embedded rules...
 
 
 @pytest.mark.parametrize("profile", ["recommended", "paper", "code"])

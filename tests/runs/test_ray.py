@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adjudge.core.scores import Run
 from adjudge.errors import AdjudgeError, BudgetError, DataError, ServerStopError, StoreError, UsageError
 from adjudge.judges import JUDGES
 from adjudge.llm.money import Budget
@@ -34,6 +35,9 @@ from tests.faults.server import Server, running
 from tests.runs.conftest import Lengths, Rater, Scripted, platform_set, small_set
 from tests.runs.fake_ray import FakeRay
 
+pytestmark = pytest.mark.usefixtures("ray")
+
+IMPORT_RAY = engine.import_ray  # before any test puts another in its place
 SET = small_set(20, lps=["en-de", "en-zh"])
 CALLS = len(SET) * 2
 
@@ -42,20 +46,31 @@ def bodies(out: Path) -> bytes:
     return (out / "records.jsonl").read_bytes()
 
 
-def test_a_run_on_ray_is_a_local_run(tmp_path: Path, model: Scripted, ray: FakeRay) -> None:
+def facts(done: Run) -> tuple[object, ...]:
+    return done.info.calls, done.info.counts, done.info.failures, done.info.price
+
+
+def to(server: Server) -> dict[str, Any]:
+    return {"model": "mock", "base_url": server.url}
+
+
+def judged(server: Server, out: Path, size: int = 40, engine: Any = "ray", **options: Any) -> Run:
+    """A judge asks a server, once for each translation, on Ray with four calls at a time."""
+    if engine == "ray":
+        options = {"engine": engine, "concurrency": 4, **options}
+    return run("gemba-mqm", platform_set(size), out=out, **to(server), **options)
+
+
+def test_a_run_on_ray_is_a_local_run(tmp_path: Path, model: Scripted) -> None:
     model.texts["Satz 3 von A in en-de"] = "what?"
     whole = run(Rater(), SET, out=tmp_path / "local", context=1)
     asked = len(model.requests)
     found = run(Rater(), SET, out=tmp_path / "ray", context=1, engine="ray")
     assert len(model.requests) == 2 * asked
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
-    assert (found.info.calls, found.info.counts, found.info.failures, found.info.price) == (
-        whole.info.calls,
-        whole.info.counts,
-        whole.info.failures,
-        whole.info.price,
-    )
+    assert facts(found) == facts(whole)
     assert found.info.signature == whole.info.signature
+    assert '"ray"' not in (tmp_path / "ray" / "run.json").read_text(), "no record depends on the engine"
     names = [{path.name for path in (tmp_path / name).iterdir()} for name in ("ray", "local")]
     assert names[0] == names[1] - {".records.jsonl.marks"}, "what is merged has no marks, and needs none"
     run(Rater(), SET, out=tmp_path / "ray", context=1, engine="ray")
@@ -65,7 +80,7 @@ def test_a_run_on_ray_is_a_local_run(tmp_path: Path, model: Scripted, ray: FakeR
 
 
 @pytest.mark.parametrize("judge", ["fire", "rate"])
-def test_pairs_and_sources_are_judged_on_ray_too(tmp_path: Path, ray: FakeRay, judge: str) -> None:
+def test_pairs_and_sources_are_judged_on_ray_too(tmp_path: Path, judge: str) -> None:
     for name in ("local", "ray"):
         run(judge, platform_set(36), out=tmp_path / name, engine=name)
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
@@ -77,18 +92,16 @@ def test_a_worker_that_dies_has_a_successor_that_pays_nothing_again(
     deaths: list[Any] = []
 
     def dies(thing: Any, method: str) -> bool:
-        if method == "judge" and len(deaths) < 2:
-            deaths.append(thing)
-            return True
-        return False
+        is_next = method == "judge" and len(deaths) < 2
+        deaths.extend([thing] * is_next)
+        return is_next
 
     ray.dies = dies
-    options: dict[str, Any] = {"model": "mock", "base_url": server.url, "concurrency": 4}
-    run("gemba-mqm", platform_set(40), out=tmp_path / "local", **options)
+    judged(server, tmp_path / "local", engine="local")
     questions = dict(server.requests)
     server.fails(None)
     server.delay = 0.004
-    found = run("gemba-mqm", platform_set(40), out=tmp_path / "ray", engine="ray", **options)
+    found = judged(server, tmp_path / "ray")
     server.delay = 0.0
     assert deaths
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
@@ -112,22 +125,21 @@ async def hanging(request: object) -> Any:
 
 
 def test_what_stops_one_worker_stops_the_run_and_it_goes_on_from_there(
-    tmp_path: Path, server: Server, ray: FakeRay
+    tmp_path: Path, server: Server
 ) -> None:
-    options: dict[str, Any] = {"model": "mock", "base_url": server.url, "concurrency": 4}
     server.fails(*[None] * 30, "429 quota")
     with pytest.raises(ServerStopError, match="You exceeded"):
-        run("gemba-mqm", platform_set(40), out=tmp_path / "ray", engine="ray", **options)
+        judged(server, tmp_path / "ray")
     info = read_run_info(tmp_path / "ray")
     assert sum(info.counts.values()) == 80
     assert info.counts["pending"] > 0
     assert info.counts["judged"] >= 20, "what shards have judged is counted, though none is finished"
     answered = set(list(server.requests)[:26])
     server.fails(None)
-    run("gemba-mqm", platform_set(40), out=tmp_path / "ray", engine="ray", **options)
+    judged(server, tmp_path / "ray")
     assert not answered & set(server.requests), "what was answered is not asked again"
     server.fails(None)
-    run("gemba-mqm", platform_set(40), out=tmp_path / "local", **options)
+    judged(server, tmp_path / "local", engine="local")
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
 
 
@@ -155,43 +167,29 @@ def test_shares_are_equal_and_their_sum_is_never_more_than_the_whole(
 def test_a_worker_keeps_within_its_share_of_calls_and_of_what_headers_allow(
     tmp_path: Path, server: Server, ray: FakeRay
 ) -> None:
-    run("gemba-mqm", platform_set(40), out=tmp_path, engine="ray", concurrency=5, **to(server))
+    judged(server, tmp_path, concurrency=5)
     limits = [(actor._thing, limit) for actor in ray.actors for limit in actor._thing._limits]
     assert [(limit.cap, worker._share.part) for worker, limit in limits] == [(3, 0.6), (2, 0.4)]
     assert {limit.limiter.part for _, limit in limits} <= {0.6, 0.4}, "here one limiter is both workers'"
     assert all(worker._job.options.concurrency == limit.cap for worker, limit in limits)
 
 
-def to(server: Server) -> dict[str, Any]:
-    return {"model": "mock", "base_url": server.url}
-
-
 def test_there_are_no_more_workers_than_calls_at_a_time(tmp_path: Path, server: Server, ray: FakeRay) -> None:
     ray.cpus = 8
-    run("gemba-mqm", platform_set(300), out=tmp_path, engine="ray", concurrency=3, **to(server))
+    judged(server, tmp_path, 300, concurrency=3)
     assert [actor._thing._share.calls for actor in ray.actors] == [1, 1, 1]
 
 
 SPENT = 120  # tokens of a call, which may cost some 6,000
 
 
-def test_a_budget_holds_for_all_workers_together_and_over_sessions(
-    tmp_path: Path, server: Server, ray: FakeRay
-) -> None:
-    local = run("gemba-mqm", platform_set(200), out=tmp_path / "local", **to(server))
+def test_a_budget_holds_for_all_workers_together_and_over_sessions(tmp_path: Path, server: Server) -> None:
+    local = judged(server, tmp_path / "local", 200, engine="local")
     server.fails(None)
     paid = 0
     for budget in (20_000, 40_000):
         with pytest.raises(BudgetError) as stopped:
-            run(
-                "gemba-mqm",
-                platform_set(200),
-                out=tmp_path / "ray",
-                engine="ray",
-                concurrency=4,
-                budget_tokens=budget,
-                **to(server),
-            )
+            judged(server, tmp_path / "ray", 200, budget_tokens=budget)
         asked = sum(server.requests.values())
         assert paid < asked * SPENT <= budget
         paid = asked * SPENT
@@ -203,7 +201,7 @@ def test_a_budget_holds_for_all_workers_together_and_over_sessions(
         assert asked - 4 <= info.counts["judged"] <= asked, "but for answers that came while it stopped"
         assert sum(info.counts.values()) == 400
         assert info.tokens["prompt"] + info.tokens["completion"] == paid
-    found = run("gemba-mqm", platform_set(200), out=tmp_path / "ray", budget_tokens=100_000, **to(server))
+    found = judged(server, tmp_path / "ray", 200, engine="local", budget_tokens=100_000)
     assert max(server.requests.values()) == 1, "whichever engine goes on"
     assert (found.info.tokens, found.info.calls["asked"]) == (local.info.tokens, local.info.calls["asked"])
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
@@ -217,15 +215,7 @@ def test_who_has_something_left_goes_on_where_another_has_used_its_share_up(
 
     monkeypatch.setattr(engine, "shares_of", uneven)
     server.delay = 0.002
-    found = run(
-        "gemba-mqm",
-        platform_set(100),
-        out=tmp_path,
-        engine="ray",
-        concurrency=4,
-        budget_tokens=72_000,
-        **to(server),
-    )
+    found = judged(server, tmp_path, 100, budget_tokens=72_000)
     assert found.info.counts == {"judged": 200, "failed": 0, "pending": 0}
     assert found.info.calls["asked"] == len(server.requests) == 200
     poor, rich = (actor._thing._meter.paid[1] for actor in ray.actors)
@@ -246,7 +236,7 @@ def test_a_successor_that_finds_no_room_keeps_nobody_waiting(
     monkeypatch.setattr(engine, "_GRACE", 0.1)
     ray.dies = lambda thing, method: method == "judge" and thing is ray.actors[0]._thing
     server.delay = 0.004
-    found = run("gemba-mqm", platform_set(100), out=tmp_path, engine="ray", concurrency=4, **to(server))
+    found = judged(server, tmp_path, 100)
     assert len(ray.actors) == 3
     assert found.info.counts["judged"] == 200
 
@@ -277,8 +267,7 @@ def test_a_successor_has_what_the_dead_has_left_of_its_share(
         monkeypatch.setattr(CallStore, "count_lost", unknown)
     ray.dies = watches
     server.delay = 0.004
-    options = {"engine": "ray", "concurrency": 4, "budget_tokens": 160_000, **to(server)}
-    found = run("gemba-mqm", platform_set(200), out=tmp_path, **options)
+    found = judged(server, tmp_path, 200, budget_tokens=160_000)
     dead, _, successor = (actor._thing for actor in ray.actors)
     left = successor._share.budget.tokens
     assert dead._meter.paid[1] >= 10 * SPENT, "else it shows nothing"
@@ -289,7 +278,7 @@ def test_a_successor_has_what_the_dead_has_left_of_its_share(
 
 
 def test_the_node_of_each_worker_may_have_its_own_server(
-    tmp_path: Path, server: Server, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """127.0.0.1 is another machine on each node; here it is another port."""
     local = run("gemba-mqm", platform_set(40), out=tmp_path / "local", **to(server))
@@ -313,7 +302,7 @@ def test_the_node_of_each_worker_may_have_its_own_server(
     assert found.info.settings["base_url"] == server.url
 
 
-def test_what_cannot_be_run_on_ray_is_refused(tmp_path: Path, model: Scripted, ray: FakeRay) -> None:
+def test_what_cannot_be_run_on_ray_is_refused(tmp_path: Path, model: Scripted) -> None:
     for annotator, options, said in [
         (Lengths(), {}, "--engine ray: lengths is a metric"),
         ("fire", {"pairs": "adaptive"}, "--engine ray: --pairs adaptive"),
@@ -342,7 +331,7 @@ SHARDS = 4
 
 
 def test_a_local_run_takes_all_in_that_ray_has_left(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = run(Rater(), SET, out=tmp_path / "whole")
     asked = len(model.requests)
@@ -355,7 +344,7 @@ def test_a_local_run_takes_all_in_that_ray_has_left(
 
 
 def test_ray_asks_nothing_that_a_local_run_knows_and_mends_what_is_damaged(
-    tmp_path: Path, model: Scripted, ray: FakeRay
+    tmp_path: Path, model: Scripted
 ) -> None:
     run(Rater(), SET, out=tmp_path)
     asked = len(model.requests)
@@ -372,7 +361,7 @@ def test_ray_asks_nothing_that_a_local_run_knows_and_mends_what_is_damaged(
 @pytest.mark.parametrize("step", ["joined_lines", "take_calls", "_summed", "remove_shards", "rmtree"])
 @pytest.mark.parametrize("then", ["ray", "local"])
 def test_shards_whose_joining_was_interrupted_are_joined_again(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch, step: str, then: Any
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch, step: str, then: Any
 ) -> None:
     whole = run(Rater(), SET, out=tmp_path / "whole")
     place = {"rmtree": shutil, "take_calls": resume}.get(step, engine)
@@ -391,11 +380,7 @@ def test_shards_whose_joining_was_interrupted_are_joined_again(
     monkeypatch.setattr(place, step, real)
     found = run(Rater(), SET, out=tmp_path / "ray", engine=then)
     assert len(model.requests) == 2 * CALLS
-    assert (found.info.calls, found.info.counts, found.info.price) == (
-        whole.info.calls,
-        whole.info.counts,
-        whole.info.price,
-    )
+    assert facts(found) == facts(whole)
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "whole")
     assert {path.name for path in (tmp_path / "ray").iterdir()} <= {
         path.name for path in (tmp_path / "whole").iterdir()
@@ -405,7 +390,7 @@ def test_shards_whose_joining_was_interrupted_are_joined_again(
 
 
 def test_conversations_are_found_whatever_dictionaries_packed_them(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, size in (("_SAMPLES", 40), ("_BATCH", 8), ("_DICTIONARY_BYTES", 512)):
         monkeypatch.setattr(call_file, name, size)
@@ -430,7 +415,6 @@ def test_conversations_are_found_whatever_dictionaries_packed_them(
         ({"judge": "gemba-da"}, r"annotator was rater, now gemba-da"),
     ],
 )
-@pytest.mark.usefixtures("ray")
 def test_a_directory_with_shards_takes_no_other_run(
     options: dict[str, Any], said: str, tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -444,7 +428,7 @@ def test_a_directory_with_shards_takes_no_other_run(
 
 
 def test_one_at_a_time_works_on_a_directory(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_before_it_is_joined(tmp_path, monkeypatch)
     monkeypatch.setattr(engine, "_PATIENCE", 0.01)
@@ -463,7 +447,7 @@ def test_one_at_a_time_works_on_a_directory(
 
 
 def test_an_answer_that_a_shard_has_lost_is_not_paid_again(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_before_it_is_joined(tmp_path, monkeypatch)
     store = tmp_path / "shards" / "1-of-4" / "calls.sqlite"
@@ -480,7 +464,7 @@ def test_an_answer_that_a_shard_has_lost_is_not_paid_again(
 
 
 def test_there_may_be_more_shards_than_files_may_be_open(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "shards_for", lambda units, workers: 40)
     join = engine._join
@@ -528,7 +512,7 @@ def test_without_ray_it_is_said_what_installs_it(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(UsageError, match=r"not installed: pip install 'adjudge\[ray\]'"):
-        engine.import_ray()
+        IMPORT_RAY()
 
 
 def test_a_cluster_is_started_and_ended_here_or_the_one_that_is_named_is_used(
@@ -546,30 +530,32 @@ def test_a_cluster_is_started_and_ended_here_or_the_one_that_is_named_is_used(
     assert not ray.has_begun
 
 
-def test_a_worker_that_would_judge_otherwise_refuses(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda recipe: replace(recipe, options=replace(recipe.options, seed=5)),
+            "set-up differs from that of the driver: seed was 0, now 5",
+        ),
+        (
+            lambda recipe: replace(recipe, out=recipe.out / "nowhere"),
+            "--out must be on a file system that all nodes see",
+        ),
+    ],
+    ids=["another seed", "another disk"],
+)
+@pytest.mark.usefixtures("model")
+def test_a_worker_that_would_judge_otherwise_or_sees_another_disk_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Recipe], Recipe], said: str
 ) -> None:
-    def other(*arguments: Any) -> Recipe:
-        recipe = recipe_of(*arguments)
-        return replace(recipe, options=replace(recipe.options, seed=5))
-
-    monkeypatch.setattr(engine, "recipe_of", other)
-    with pytest.raises(UsageError, match="set-up differs from that of the driver: seed was 0, now 5"):
+    monkeypatch.setattr(engine, "recipe_of", lambda *arguments: change(recipe_of(*arguments)))
+    with pytest.raises(UsageError, match=said):
         run(Rater(), SET, out=tmp_path / "ray", engine="ray")
 
 
-def test_a_worker_that_sees_another_disk_refuses(
-    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine, "recipe_of", lambda *a: replace(recipe_of(*a), out=tmp_path / "nowhere"))
-    with pytest.raises(UsageError, match="--out must be on a file system that all nodes see"):
-        run(Rater(), SET, out=tmp_path / "ray", engine="ray")
-
-
-@pytest.mark.parametrize("name", JUDGES)
-def test_every_judge_can_be_sent_to_a_worker(name: str) -> None:
-    judge = load_annotator(name)
-    assert pickle.loads(pickle.dumps(judge)) == judge  # noqa: S301 (our own bytes)
+def test_every_judge_can_be_sent_to_a_worker() -> None:
+    judges = [load_annotator(name) for name in JUDGES]
+    assert [judge for judge in judges if pickle.loads(pickle.dumps(judge)) != judge] == []  # noqa: S301 (ours)
 
 
 def test_errors_come_back_as_what_they_were() -> None:

@@ -160,8 +160,10 @@ def test_a_damaged_answer_is_asked_for_again_and_its_unit_judged(tmp_path: Path,
     with closing(sqlite3.connect(tmp_path / "run/calls.sqlite")) as connection, connection:
         connection.execute("UPDATE calls SET reply = x'00' WHERE id = 5")
     judged.clear()
+    before = records(tmp_path / "run")
     assert run(tmp_path / "run").info.calls["asked"] == SIZE + 1
     assert len(judged) == 1
+    assert records(tmp_path / "run") == before
 
 
 def test_a_session_that_was_stopped_leaves_what_it_recorded(

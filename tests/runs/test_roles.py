@@ -13,6 +13,7 @@ from adjudge.llm.model_choice import EMBEDDED
 from adjudge.runs.job import Job, prepare, roles_of, serves
 from adjudge.runs.run import execute
 from adjudge.runs.session import Outcome
+from tests.runs.conftest import Rater, Scripted, small_set
 
 JUDGES: list[tuple[str, dict[str, str]]] = [
     *(
@@ -113,3 +114,8 @@ def test_a_role_that_had_nothing_to_ask_is_not_called_unknown(tmp_path: Path) ->
     models = [EMBEDDED, f"opponent={EMBEDDED}"]
     job = prepare("m-mad", TestSet(name="plain", segments=(plain,)), out=tmp_path / "run", model=models)
     assert run(job).notes == ("no question came from role 'opponent'",)
+
+
+def test_a_role_of_a_judge_that_names_none_is_said(tmp_path: Path, model: Scripted) -> None:
+    job = prepare(Rater(), small_set(1), out=tmp_path / "run", model=[EMBEDDED, f"cor={EMBEDDED}"])
+    assert run(job).notes == ("no question came from role 'cor'; this judge's roles: none",)

@@ -35,12 +35,6 @@ def test_a_neural_metric_leads_to_the_bridge(name: str) -> None:
         load_annotator(name)
 
 
-def test_a_metric_without_references_says_how_they_are_given() -> None:
-    segments = tuple(replace(s, references={}) for s in small_set(2).segments)
-    with pytest.raises(UsageError, match="needs one: add it to the test set, or with -r FILE"):
-        plan_units(TestSet(name="t", segments=segments), with_reference=True)
-
-
 @pytest.mark.parametrize(
     ("texts", "note"),
     [
@@ -111,22 +105,6 @@ def test_a_run_of_xliff_is_written_back_into_its_file(
     lost = Asked(capsys, "convert", out, tmp_path / "again.xlf", "--to", "xliff")
     assert lost.code == 2
     assert "the file that was judged is not known" in lost.err
-
-
-def test_a_price_that_is_not_known_is_not_paid_in_all(
-    tmp_path: Path, model: Scripted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from types import SimpleNamespace
-
-    from adjudge.cli.judge_commands import print_summary
-    from adjudge.runs.session import Outcome
-
-    info = run(Rater(), small_set(1), out=tmp_path / "run").info
-    job = SimpleNamespace(models=None, prices={"m": None}, out=tmp_path)
-    print_summary(job, Outcome(info=replace(info, price=None)))  # type: ignore[arg-type]
-    said = capsys.readouterr().err
-    assert "price unknown" in said
-    assert "paid in all" not in said
 
 
 def test_nothing_is_sent_by_a_run_that_is_to_send_nothing(tmp_path: Path) -> None:

@@ -53,7 +53,9 @@ async def test_two_runs_at_once_on_one_store_pay_each_question_once(tmp_path: Pa
     assert set(asked.values()) == {1}
     assert len(asked) == 40
     assert done[0].records == done[1].records == done[2].records
-    assert sum(each.info.calls["asked"] for each in done) == 40
+    assert [sum(each.info.calls[what] for each in done) for what in ("asked", "from_store")] == [40, 80]
+    assert done[0].info.settings["store"] == "../shared.sqlite"
+    assert not (outs[0] / "calls.sqlite").exists()
     with closing(sqlite3.connect(store)) as connection:
         assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM askers").fetchone() == (0,)
@@ -139,9 +141,6 @@ def test_the_store_of_a_run_directory_needs_no_claims(tmp_path: Path, model: Scr
             name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         }
     assert not tables & {"claims", "askers"}
-
-
-# A store that is empty, or has lost what it had...
 
 
 @pytest.mark.parametrize("content", ["nothing", "a header"])

@@ -1,37 +1,36 @@
-"""A run whose first units all fail for one reason stops; what failed is asked again when that is wished."""
+"""Runs whose first units all fail for one reason stop; failures are warned of, and asked again if wished."""
 
+import asyncio
+import warnings
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import adjudge
 from adjudge.core.ask import Reply
 from adjudge.core.record import Failure
+from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import FailureReason, UniformFailureError, UsageError
 from adjudge.llm.model import Request
 from adjudge.runs.engines import run
 from adjudge.runs.job import remedy_for
-from tests.runs.conftest import Lengths, Rater, Scripted
+from adjudge.store.run_directory import read_run
+from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
 MANY = 50
 
 
 def many(size: int = MANY) -> TestSet:
-    return TestSet(
-        name="many",
-        segments=tuple(
-            Segment(segment=str(n), lp="en-de", source=f"Sentence {n}", translations={"A": f"Satz {n}"})
-            for n in range(size)
-        ),
-    )
+    return small_set(size, systems=("A",))
 
 
 def spoil(model: Scripted, numbers: range, text: str = "no number") -> None:
-    model.texts |= {f"Satz {n}": text for n in numbers}
+    model.texts |= {f"Satz {n} von A in en-de": text for n in numbers}
 
 
-def test_a_run_whose_first_units_all_fail_for_one_reason_stops_and_says_what_may_help(
+def test_a_run_whose_first_units_all_fail_for_one_reason_stops_and_goes_on_when_told_to(
     tmp_path: Path, model: Scripted
 ) -> None:
     spoil(model, range(MANY))
@@ -40,33 +39,17 @@ def test_a_run_whose_first_units_all_fail_for_one_reason_stops_and_says_what_may
     ):
         run(Rater(), many(), out=tmp_path / "run", concurrency=1)
     assert len(model.requests) == 40, "each of 20 was asked twice"
-
-
-def test_a_run_that_stopped_goes_on_when_told_to(tmp_path: Path, model: Scripted) -> None:
-    spoil(model, range(MANY))
-    with pytest.raises(UniformFailureError):
-        run(Rater(), many(), out=tmp_path / "run", concurrency=1)
     done = run(Rater(), many(), out=tmp_path / "run", max_failed=1)
     assert done.info.failures == {"range": MANY}
     assert len(model.requests) == 2 * MANY, "what was asked before was not asked again"
 
 
-@pytest.mark.parametrize(
-    ("bad", "reasons"),
-    [
-        (range(1, MANY), {"range": 49}),  # one was judged
-        (range(20), {"range": 20}),  # with 21 units in flight one is judged early enough
-    ],
-)
-def test_failures_among_judgements_do_not_stop_a_run(
-    bad: range, reasons: dict[str, int], tmp_path: Path, model: Scripted
-) -> None:
-    spoil(model, bad)
-    if len(bad) == 20:
-        spoil(model, range(5, 6), "12")
-        reasons = {"range": 19}
+@pytest.mark.parametrize("judged", [0, 5])  # with 21 units in flight the sixth is judged early enough
+def test_failures_among_judgements_do_not_stop_a_run(judged: int, tmp_path: Path, model: Scripted) -> None:
+    spoil(model, range(MANY))
+    spoil(model, range(judged, judged + 1), "12")
     done = run(Rater(), many(), out=tmp_path / "run", concurrency=1)
-    assert done.info.failures == reasons
+    assert done.info.failures == {"range": MANY - 1}
 
 
 def test_two_reasons_do_not_stop_a_run(tmp_path: Path, model: Scripted) -> None:
@@ -88,6 +71,8 @@ def test_translations_that_are_missing_are_no_reason_to_stop(tmp_path: Path, mod
     )
     done = run(Rater(), TestSet(name="gaps", segments=segments), out=tmp_path / "run", concurrency=1)
     assert done.info.counts == {"judged": 9, "failed": 31, "pending": 0}
+    assert done.info.failures == {"no_translation": 31}
+    assert len(model.requests) == 9
 
 
 class Refusing(Scripted):
@@ -127,9 +112,6 @@ def test_a_judge_with_tools_names_the_form_without_them() -> None:
 
     rate = load_judge("rate").fitted(search="", takes_tools=True)  # type: ignore[attr-defined]
     assert "--tools xml" in remedy_for(rate, "no_answer")
-
-
-# Asking again...
 
 
 def test_failed_units_are_asked_again_and_nothing_else(tmp_path: Path, model: Scripted) -> None:
@@ -191,3 +173,48 @@ def test_asking_again_needs_somebody_who_is_asked(
 def test_a_metric_has_nothing_to_ask_again(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--retry-failed: lengths is a metric"):
         run(Lengths(), many(), out=tmp_path / "run", retry_failed=True)
+
+
+TEN = 10
+
+
+def judged(out: Path, model: Scripted, failed: int, max_failed: float, *, in_loop: bool = False) -> Run:
+    """Ten translations, the first of which get replies that are no number."""
+    spoil(model, range(failed))
+    if not in_loop:
+        return adjudge.run(Rater(), many(TEN), out=out, max_failed=max_failed)
+    return asyncio.run(adjudge.arun(Rater(), many(TEN), out=out, max_failed=max_failed))
+
+
+@pytest.mark.parametrize("in_loop", [False, True])
+@pytest.mark.parametrize(("failed", "max_failed"), [(1, 0.01), (6, 0.5), (TEN, 0.01), (1, 0.0)])
+def test_more_failures_than_may_be_are_a_warning_and_the_run_is_kept(
+    failed: int, max_failed: float, in_loop: bool, tmp_path: Path, model: Scripted
+) -> None:
+    with pytest.warns(adjudge.FailedWarning) as said:
+        done = judged(tmp_path / "run", model, failed, max_failed, in_loop=in_loop)
+    (warning,) = said
+    text = str(warning.message)
+    assert text.startswith(f"{failed} of {TEN} judgements failed")
+    parts = [f"max_failed={max_failed}", f"range {failed}; first range: ", "no number", "--json-schema"]
+    assert [part for part in (*parts, "retry_failed=True", str(tmp_path / "run")) if part not in text] == []
+    assert warning.filename == __file__
+    assert done.info.counts["failed"] == failed
+    assert read_run(tmp_path / "run").records == done.records
+
+
+@pytest.mark.parametrize(("failed", "max_failed"), [(0, 0.0), (1, 0.1), (5, 0.5), (TEN, 1.0)])
+def test_no_more_failures_than_may_be_are_no_warning(
+    failed: int, max_failed: float, tmp_path: Path, model: Scripted
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert judged(tmp_path / "run", model, failed, max_failed).info.counts["failed"] == failed
+
+
+def test_a_warning_that_is_an_error_leaves_a_whole_run(tmp_path: Path, model: Scripted) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(adjudge.FailedWarning):
+            judged(tmp_path / "run", model, TEN, 0.01)
+    assert len(read_run(tmp_path / "run").records) == TEN

@@ -54,25 +54,15 @@ def test_a_test_set_without_translations_is_refused() -> None:
         plan(TestSet(name="empty", segments=(empty,)))
 
 
-# References...
-
-
 def with_references(*names: str) -> TestSet:
     segments = (replace(s, references={n: f"{n} {s.segment}" for n in names}) for s in small_set(2))
     return TestSet(name="refs", segments=tuple(segments))
 
 
-def test_the_only_reference_is_shown() -> None:
-    unit = next(iter(plan(with_references("refA"), with_reference=True)))
-    assert unit.subject.reference == "refA 0"
-
-
-def test_a_method_without_reference_is_shown_none() -> None:
-    unit = next(iter(plan(with_references("refA"))))
-    assert unit.subject.reference is None
-
-
-def test_of_several_references_one_must_be_named() -> None:
+def test_the_only_reference_is_shown_and_of_several_one_must_be_named() -> None:
+    for needs, shown in ((True, "refA 0"), (False, None)):
+        units = plan(with_references("refA"), with_reference=needs)
+        assert next(iter(units)).subject.reference == shown
     with pytest.raises(UsageError, match=r"2 references \(refA, refB\); choose one with --reference"):
         plan(with_references("refA", "refB"), with_reference=True)
     units = plan(with_references("refA", "refB"), with_reference=True, reference="refB")
@@ -82,7 +72,7 @@ def test_of_several_references_one_must_be_named() -> None:
 @pytest.mark.parametrize(
     ("names", "options", "said"),
     [
-        ((), {"with_reference": True}, "needs one"),
+        ((), {"with_reference": True}, "needs one: add it to the test set, or with -r FILE"),
         (("refA",), {"with_reference": True, "reference": "refB"}, "no reference 'refB'; it has refA"),
         (("refA",), {"reference": "refA"}, "shown no reference"),
     ],
@@ -141,23 +131,14 @@ def test_a_system_that_is_the_reference_is_left_out_and_that_is_said() -> None:
     assert "refA" in {system for unit in plan(test_set) for system in unit.subject.systems}
 
 
-# Context and terms...
-
-
 def test_context_is_what_stands_before_in_the_same_document() -> None:
     units = plan(small_set(6, systems=["A"]), context=2)
     before = [[s.segment for s in unit.subject.context] for unit in units]
     assert before == [[], ["0"], ["0", "1"], [], ["3"], ["3", "4"]]
-
-
-def test_segments_without_a_document_have_no_context() -> None:
-    segments = tuple(replace(s, document="") for s in small_set(3, systems=["A"]))
-    assert all(not unit.subject.context for unit in plan(TestSet(name="x", segments=segments), context=2))
-
-
-def test_a_document_of_another_language_pair_is_another_document() -> None:
-    units = plan(small_set(1, lps=["en-de", "en-zh"], systems=["A"]), context=1)
-    assert all(not unit.subject.context for unit in units)
+    without = tuple(replace(s, document="") for s in small_set(3, systems=["A"]))
+    two = small_set(1, lps=["en-de", "en-zh"], systems=["A"])  # a document of each
+    for test_set in (TestSet(name="x", segments=without), two):
+        assert all(not unit.subject.context for unit in plan(test_set, context=2))
 
 
 def test_only_terms_of_the_source_are_shown() -> None:
@@ -172,17 +153,21 @@ def test_a_glossary_is_source_tab_translation(tmp_path: Path) -> None:
     assert [(t.source, t.translation) for t in terms] == [("bank", "Bank"), ("river bed", "Flussbett")]
 
 
-@pytest.mark.parametrize("line", ["bank", "bank\t", "\tBank", "bank\tBank\tnoun"])
-def test_a_line_that_is_no_term_is_refused_with_its_place(tmp_path: Path, line: str) -> None:
-    (tmp_path / "terms.tsv").write_text(f"a\tb\n{line}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"terms\.tsv line 2"):
-        read_terms(tmp_path / "terms.tsv")
-
-
-def test_a_line_of_a_glossary_as_csv_that_is_no_term_is_told_of_a_comma(tmp_path: Path) -> None:
-    (tmp_path / "terms.csv").write_text("a,b\nc\n")
-    with pytest.raises(DataError, match=r"its source, a comma and its translation; got 'c' \(.*line 2\)"):
-        read_terms(tmp_path / "terms.csv")
+@pytest.mark.parametrize(
+    ("name", "first", "line", "between"),
+    [
+        *(("terms.tsv", "a\tb", line, "a tab") for line in ("bank", "bank\t", "\tBank", "bank\tBank\tnoun")),
+        *(("terms.csv", "a,b", line, "a comma") for line in ("a", "a,", ",b")),
+        *(("terms.csv", "a,b", line, "two columns|not CSV") for line in ("a,b,c", '"a,b')),
+    ],
+)
+def test_a_line_that_is_no_term_is_refused_with_its_place(
+    tmp_path: Path, name: str, first: str, line: str, between: str
+) -> None:
+    (tmp_path / name).write_text(f"{first}\n{line}\n", "utf-8")
+    with pytest.raises(DataError, match=between) as refused:
+        read_terms(tmp_path / name)
+    assert (refused.value.line, name in str(refused.value)) == (2, True)
 
 
 def test_a_glossary_may_be_csv_of_two_columns(tmp_path: Path) -> None:
@@ -192,17 +177,6 @@ def test_a_glossary_may_be_csv_of_two_columns(tmp_path: Path) -> None:
     assert terms == [("file", "Datei"), ("save, as", 'Speichern "unter"')]
     path.write_text("a, b\tc\n", "utf-8")  # a tab tells, whatever the name
     assert [(term.source, term.translation) for term in read_terms(path)] == [("a, b", "c")]
-
-
-@pytest.mark.parametrize("line", ["a", "a,", ",b", "a,b,c", '"a,b'])
-def test_a_line_of_a_csv_glossary_that_is_no_term_is_refused(line: str, tmp_path: Path) -> None:
-    (tmp_path / "terms.csv").write_text(f"file,Datei\n{line}\n", "utf-8")
-    with pytest.raises(DataError) as refused:
-        read_terms(tmp_path / "terms.csv")
-    assert refused.value.line == 2
-
-
-# Parts...
 
 
 def described(plan: Plan) -> list[tuple[object, ...]]:
