@@ -6,9 +6,21 @@ import json
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
-from adjudge.cli.main import main
+from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, app_for, main
 from adjudge.errors import USAGE
+
+ALL = [(name,) for name in COMMANDS] + [(g, name) for g, names in GROUP_COMMANDS.items() for name in names]
+"""The words of each command."""
+
+
+def parameters_of(words: tuple[str, ...]) -> Any:
+    """What a command takes, as typer has it."""
+    found: Any = get_command(app_for([*words]))
+    for word in words:
+        found = found.commands[word]
+    return found.params
 
 
 def call(*arguments: object) -> int:

@@ -44,7 +44,7 @@ def test_run_forecast_and_show_say_in_one_line_for_which_language_pairs_there_ar
     segments = [
         Segment(segment="1", lp=lp, source="Hi.", translations={"A": "x"}) for lp in ("en-de", "en-fi")
     ]
-    write_test_set(Path("two.jsonl"), TestSet(name="two", segments=tuple(segments)))
+    write_test_set("two.jsonl", TestSet(name="two", segments=tuple(segments)))
     told = "no worked examples for en-fi: there agents judge by definitions alone"
     for judge in ("himate", "single-agent"):
         for words in (("run", judge, "two.jsonl", "--out", judge), ("forecast", judge, "two.jsonl")):

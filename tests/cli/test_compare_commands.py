@@ -101,7 +101,7 @@ def test_the_exit_code_is_the_verdict(ask: Ask, systems: str, margin: int, code:
     assert [asked.json[side]["name"] for side in ("baseline", "candidate")] == systems.split(",")
 
 
-def test_a_single_segment_has_a_verdict(tmp_path: Path, ask: Ask) -> None:
+def test_a_single_segment_has_a_verdict(ask: Ask) -> None:
     path, junit = "one.jsonl", Path("gate.xml")
     write_records(path, [rated("old", "1", 50), rated("same", "1", 51)])
     found = gate(ask, "old,same", "--junit", junit, "--format", "json", file=path)
@@ -153,8 +153,8 @@ def test_a_person_reads_verdict_reason_and_bounds(ask: Ask) -> None:
     assert "old: 60 judged, 0 failed" in out
 
 
-def test_domains_come_from_the_test_set_and_without_one_it_says_so(tmp_path: Path, ask: Ask) -> None:
-    texts = tmp_path / "texts.jsonl"
+def test_domains_come_from_the_test_set_and_without_one_it_says_so(ask: Ask) -> None:
+    texts = Path("texts.jsonl")
     segments = tuple(
         Segment(segment=str(n), lp="en-de", source="Hi.", domain="law" if n % 2 else "chat")
         for n in range(60)
@@ -194,16 +194,16 @@ def test_the_name_of_a_score_file_is_no_setting_of_its_metric(
     assert ("The signatures differ" in asked.out) == (not heading)
 
 
-def test_an_output_that_cannot_be_written_is_said_first(tmp_path: Path, ask: Ask) -> None:
-    asked = gate(ask, "old,same", "--junit", tmp_path / "none" / "gate.xml")
+def test_an_output_that_cannot_be_written_is_said_first(ask: Ask) -> None:
+    asked = gate(ask, "old,same", "--junit", Path("none/gate.xml"))
     assert (asked.code, asked.out) == (USAGE, "")
     assert "cannot write" in asked.err
 
 
-def test_a_build_gets_junit_in_which_only_ship_passes(tmp_path: Path, ask: Ask) -> None:
+def test_a_build_gets_junit_in_which_only_ship_passes(ask: Ask) -> None:
     found = {}
     for systems, margin in (("old,same", 1), ("old,worse", 1), ("old,same", 0)):
-        file = tmp_path / "gate.xml"
+        file = Path("gate.xml")
         asked = gate(ask, systems, "--junit", file, margin=margin)
         suite = ET.parse(file).getroot()  # noqa: S314 (our own)
         types = [failure.get("type") for failure in suite.iter("failure")]
@@ -217,8 +217,8 @@ def test_a_build_gets_junit_in_which_only_ship_passes(tmp_path: Path, ask: Ask) 
     }
 
 
-def test_a_pull_request_gets_markdown_that_is_appended(tmp_path: Path, ask: Ask) -> None:
-    file = tmp_path / "summary.md"
+def test_a_pull_request_gets_markdown_that_is_appended(ask: Ask) -> None:
+    file = Path("summary.md")
     file.write_text("# Build\n", encoding="utf-8")
     gate(ask, "old,same", "--summary", file)
     lines = file.read_text(encoding="utf-8").splitlines()
@@ -229,7 +229,7 @@ def test_a_pull_request_gets_markdown_that_is_appended(tmp_path: Path, ask: Ask)
     assert sum("Ship" in line for line in told) == 1
 
 
-def test_notes_tell_of_no_system_but_the_two(tmp_path: Path, ask: Ask) -> None:
+def test_notes_tell_of_no_system_but_the_two(ask: Ask) -> None:
     path, flags = "third.jsonl", ("injection_suspect",)
     judged = [
         rated(system, str(n), 50 + n % (8 - len(system) % 2))
@@ -257,12 +257,9 @@ def test_a_plan_needs_no_data(ask: Ask) -> None:
     out = ask("power", "--sd", 10, "--segments", 400).out
     assert "1.404" in out
     assert "400 segments show with a chance of 80 %" in out
-
-
-def test_a_difference_says_how_many_segments_it_takes(ask: Ask) -> None:
-    asked = ask.done("power", "--sd", 8, "--difference", 1, "--format", "json")
-    assert (asked.json["segments"], asked.json["needed"]) == (505, 505)
-    assert asked.json["power_for_difference"] == pytest.approx(0.8, abs=1e-3)
+    found = ask.done("power", "--sd", 8, "--difference", 1, "--format", "json").json
+    assert (found["segments"], found["needed"]) == (505, 505)
+    assert found["power_for_difference"] == pytest.approx(0.8, abs=1e-3)
 
 
 def test_data_say_what_is_needed(ask: Ask) -> None:

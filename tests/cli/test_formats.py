@@ -97,12 +97,12 @@ def test_formats_and_public_test_sets_are_listed(ask: Ask) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "set")
+def folder() -> Path:
+    return write_folder(Path("set"))
 
 
 @pytest.fixture
-def records(tmp_path: Path) -> Path:
+def records() -> Path:
     """A judge that marks errors: B on all four segments, A on the first, where another one failed."""
     found: list[Record] = [
         mqm("B", "1", error("minor")),
@@ -112,7 +112,7 @@ def records(tmp_path: Path) -> Path:
         mqm("A", "1", error("major")),
         failed("A", segment="2", protocol="mqm"),
     ]
-    path = tmp_path / "records.jsonl"
+    path = Path("records.jsonl")
     write_records(path, found)
     return path
 
@@ -141,11 +141,11 @@ def test_what_was_written_is_a_metric_of_the_folder(folder: Path, records: Path,
 
 
 def test_a_metric_is_named_by_the_reference_it_was_shown_and_keeps_its_corpus_score(
-    tmp_path: Path, folder: Path, ask: Ask
+    folder: Path, ask: Ask
 ) -> None:
-    run = adjudge.run("bleu", adjudge.load(folder), out=tmp_path / "bleu")
-    ask.done("score", tmp_path / "bleu", "--score-files", tmp_path / "files")
-    lines = (tmp_path / "files/en-de/bleu-refA.sys.score").read_text().splitlines()
+    run = adjudge.run("bleu", adjudge.load(folder), out=Path("bleu"))
+    ask.done("score", Path("bleu"), "--score-files", Path("files"))
+    lines = Path("files/en-de/bleu-refA.sys.score").read_text().splitlines()
     wanted = {s.system: s.score for s in adjudge.score(run).systems}
     assert {name: float(value) for name, value in (line.split("\t") for line in lines)} == wanted
 

@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from adjudge.core.wording import count, read_share
 from adjudge.errors import UsageError
 from adjudge.formats.read import load
 from adjudge.judges import JUDGES, load_judge
-from adjudge.judges._prompts import _packaged
 from adjudge.llm import search
 from adjudge.llm.faults import Patience
 from adjudge.runs import session
@@ -206,13 +204,13 @@ def test_where_long_settings_differ_is_shown(ask: Ask) -> None:
     assert long not in said
 
 
-def test_what_is_taken_as_a_system_is_said_first(tmp_path: Path, ask: Ask) -> None:
+def test_what_is_taken_as_a_system_is_said_first(ask: Ask) -> None:
     assert "4 systems: Alder, Birch, Cedar, Dogwood" in ask.done(*few("gemba-mqm")).err.splitlines()
     references = {"refA": "gut", "refB": "besser"}
     segment = {"segment": "1", "lp": "en-de", "source": "good", "references": references}
     segment |= {"translations": references | {"Ours": "schlecht"}}
     segments = [segment, segment | {"lp": "en-cs", "translations": {"Ours": "dobrý"}}]
-    (Path("set.jsonl")).write_text("".join(json.dumps(s) + "\n" for s in segments))
+    Path("set.jsonl").write_text("".join(json.dumps(s) + "\n" for s in segments))
     said = ask.done("run", "chrf", "set.jsonl", "--reference", "refA", "--out", "second").err.splitlines()
     assert "en-de: 2 systems: refB (a reference too), Ours" in said
     assert "en-cs: 1 system: Ours" in said
@@ -261,10 +259,10 @@ def test_a_full_disk_behind_the_output_is_said_in_one_line() -> None:
     assert (done.returncode, done.stderr) == (1, "adjudge: No space left on device\n")
 
 
-def test_line_aligned_files_suffice(tmp_path: Path) -> None:
-    (Path("src.txt")).write_text("Good morning.\nGood night.\n")
-    (Path("ours.txt")).write_text("Guten Morgen.\nGute Nacht.\n")
-    (Path("ref.txt")).write_text("Guten Morgen!\nGute Nacht!\n")
+def test_line_aligned_files_suffice() -> None:
+    Path("src.txt").write_text("Good morning.\nGood night.\n")
+    Path("ours.txt").write_text("Guten Morgen.\nGute Nacht.\n")
+    Path("ref.txt").write_text("Guten Morgen!\nGute Nacht!\n")
     files = ("-s", "src.txt", "-t", "ours.txt", "-r", "refA=ref.txt", "--lp", "en-de")
     assert call("run", "chrf", *files, "--out", "first") == 0
     assert [getattr(r, "system", "") for r in read_records("first")] == ["ours", "ours"]
@@ -281,16 +279,14 @@ def test_line_aligned_files_suffice(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["lines", "jsonl"])
-def test_a_setting_has_its_value_wherever_it_stands(
-    words: tuple[str, ...], kind: str, tmp_path: Path
-) -> None:
-    (Path("src.txt")).write_text("Good morning.\n")
-    (Path("ours.txt")).write_text("Guten Morgen.\n")
+def test_a_setting_has_its_value_wherever_it_stands(words: tuple[str, ...], kind: str) -> None:
+    Path("src.txt").write_text("Good morning.\n")
+    Path("ours.txt").write_text("Guten Morgen.\n")
     lines = ("-s", "src.txt", "-tours.txt", "--lp", "en-de")
     files = lines if kind == "lines" else (EXAMPLES, "--lp=en-de", "--limit", "1")
     given = [part for word in words for part in (files if word == "FILES" else (word,))]
     assert call("run", *given, "--out", "first") == 0
-    judge = read_run_info(Path("first")).settings["judge"]
+    judge = read_run_info("first").settings["judge"]
     assert isinstance(judge, dict)
     assert (judge["rounds"], judge["capped"]) == (1, "--capped" in words)
 
@@ -385,11 +381,11 @@ def test_calls_that_systems_share_are_said_to_be_those_of_the_source(ask: Ask) -
         assert ("its systems were judged together" in ask.done("trace", judge).err) == is_shared
 
 
-def test_failures_come_first_with_their_reasons(tmp_path: Path, ask: Ask) -> None:
+def test_failures_come_first_with_their_reasons(ask: Ask) -> None:
     lines = Path(EXAMPLES).read_text(encoding="utf-8").splitlines()
     first, second = (json.loads(line) for line in [line for line in lines if '"en-de"' in line][:2])
     second["translations"].pop(next(iter(first["translations"])))
-    (Path("gap.jsonl")).write_text(json.dumps(first) + "\n" + json.dumps(second) + "\n")
+    Path("gap.jsonl").write_text(json.dumps(first) + "\n" + json.dumps(second) + "\n")
     assert call("run", "gemba-mqm", "gap.jsonl", "--out", "first", "--max-failed", "50%") == 0
     assert ask.done("trace", "first", "--format", "csv").out.splitlines()[1].split(",")[3] == "not translated"
     name = next(iter(first["translations"]))
@@ -416,9 +412,7 @@ def test_a_judge_shows_every_message_and_its_schema_and_sends_nothing(ask: Ask) 
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_a_judge_says_in_how_many_points_it_differs_from_its_paper_and_in_which(
-    judge: str, tmp_path: Path, ask: Ask
-) -> None:
+def test_a_judge_says_in_how_many_points_it_differs_from_its_paper_and_in_which(judge: str, ask: Ask) -> None:
     points = ask.done("show", judge, "--differs", "--format", "json").json["differs"]
     source = Path(inspect.getfile(type(load_judge(judge)))).read_text(encoding="utf-8")
     listed = source.split('\n"""\n')[0].partition("\nDiffers")[2]
@@ -445,72 +439,6 @@ def test_a_judge_shows_the_segment_and_the_settings_of_the_user(ask: Ask) -> Non
     assert "--steps 1 (of: 1, 2)" in said.err
 
 
-THEIRS = """
-from dataclasses import dataclass
-from typing import ClassVar
-
-from adjudge.core.ask import About
-from adjudge.core.judge import Calls
-from adjudge.judges._prompts import Prompted, load_prompts
-
-
-@dataclass(frozen=True, kw_only=True)
-class Theirs(Prompted):
-    name: ClassVar[str] = "theirs"
-    protocol: ClassVar[str] = "da-sqm"
-    weights: ClassVar[None] = None
-    with_reference: ClassVar[bool] = False
-    calls: ClassVar[Calls] = Calls(1, 1, 1)
-    roles: ClassVar[tuple[str, ...]] = ("",)
-    profile: str = "recommended"
-
-    @property
-    def _files(self):
-        return load_prompts("theirs", ("system.md", "markers.md"), None, package=__package__)
-
-    async def annotate(self, subject, ask):
-        about = About(judge="theirs", stage="mood", subject=subject, wants="mood")
-        said = self._files.message("user", "system", markers=self._files.piece("markers"))
-        return (await ask([said], about=about, read=lambda reply: reply)).value
-"""
-
-
-@pytest.fixture
-def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A judge in a package of its own, with prompts of its own and no shared ones."""
-    package = tmp_path / "their_package"
-    (package / "prompts" / "theirs").mkdir(parents=True)
-    (package / "__init__.py").touch()
-    (package / "judge.py").write_text(THEIRS)
-    (package / "prompts" / "theirs" / "system.md").write_text("In which mood is it? $markers")
-    entry = "[adjudge.judges]\ntheirs = their_package.judge:Theirs\n"
-    (tmp_path / "theirs-1.dist-info").mkdir()
-    (tmp_path / "theirs-1.dist-info" / "entry_points.txt").write_text(entry)
-    (tmp_path / "theirs-1.dist-info" / "METADATA").write_text("Name: theirs\nVersion: 1\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    _packaged.cache_clear()
-    yield package
-    for module in ("their_package.judge", "their_package"):
-        sys.modules.pop(module, None)
-
-
-@pytest.mark.usefixtures("theirs")
-def test_a_judge_that_wants_what_no_rule_gives_shows_what_it_asks(ask: Ask) -> None:
-    said = ask.done("show", "theirs", "--lp", "en-de").out
-    assert "In which mood is it? Each text" in said
-    assert (
-        "[not used] missing: a kind of answer (`wants`) that builtin/rules do not know: theirs wants 'mood'"
-        in said
-    )
-
-
-def test_a_file_that_no_package_has_is_named(theirs: Path, ask: Ask) -> None:
-    (theirs / "prompts" / "theirs" / "system.md").unlink()
-    assert "package 'their_package' has no file prompts/theirs/system.md" in ask.refused(
-        "show", "theirs", "--lp", "en-de"
-    )
-
-
 def test_a_judge_searches_with_what_it_is_given(ask: Ask) -> None:
     Path("notes").mkdir()
     Path("notes/a.md").write_text("The first night tram.")
@@ -528,7 +456,7 @@ def test_samples_are_counted_and_signed(before: bool) -> None:
     assert call("run", "gemba-esa", *words, *FEW, "--out", "out") == 0
     info = read_run_info(Path("out"))
     assert "|samples:3|temperature:0.5|" in str(info.signature)
-    records = read_records(Path("out"))
+    records = read_records("out")
     assert all(isinstance(record, Annotation) and len(record.samples) == 3 for record in records)
 
 
@@ -562,7 +490,7 @@ def test_look_ups_that_failed_are_told_at_the_end_and_tried_again_by_the_same_co
     for _ in range(2):
         words = ("run", "rate", EXAMPLES, *one, "--search", "http://127.0.0.1:9/find", "--out", "away")
         said = next(line for line in ask.done(*words).err.splitlines() if "look-up" in line)
-        queries = sum(isinstance(r, Annotation) and "search" in r.steps for r in read_records(Path("away")))
+        queries = sum(isinstance(r, Annotation) and "search" in r.steps for r in read_records("away"))
         assert queries
         assert re.match(
             rf"look-ups that failed: [a-z_]+ {queries}; the judge went on without.*; first: .", said

@@ -57,6 +57,9 @@ thresholds nowhere --gold GOLD
 thresholds GOLD --gold nowhere
 estimate nowhere --gold GOLD
 estimate GOLD --gold nowhere
+campaign status nowhere
+campaign people nowhere
+campaign export nowhere new
 """
 DAMAGED = """
 run gemba-mqm broken.jsonl --out new
@@ -264,16 +267,16 @@ ODD = "12 segments whose docSegId is not their place in this file"
 
 
 @pytest.fixture
-def spellings(tmp_path: Path) -> tuple[Path, Path]:
-    path = tmp_path / "gold.tsv"
+def spellings() -> tuple[Path, Path]:
+    path = Path("gold.tsv")
     rows = [
         f"{system}\td:en-de\t{n}\t{n}\tr\tHello {n}\t<v>Hallo</v> {n}\tFluency/Grammar\tMinor\n"
         for n in range(12)
         for system in ("old", "new")
     ]
     path.write_text(HEADING + "".join(rows))
-    (tmp_path / "sub").mkdir()
-    return path, tmp_path / "sub" / ".." / "gold.tsv"
+    Path("sub").mkdir()
+    return path, Path("sub/../gold.tsv")
 
 
 def test_compare_says_once_what_is_odd(spellings: tuple[Path, Path], ask: Ask) -> None:
@@ -305,13 +308,10 @@ def facts() -> dict[str, str]:
 
 
 def test_a_built_package_says_its_commit_and_its_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_module, "read_build", lambda: Build(commit="c0ffee+", lock="ab12"))
-    assert (facts()["commit"], facts()["lock"]) == ("c0ffee+", "sha256:ab12")
-
-
-def test_a_package_that_was_not_built_claims_no_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_module, "read_build", Build)
-    assert (facts()["commit"], facts()["lock"]) == (UNKNOWN, UNKNOWN)
+    built = Build(commit="c0ffee+", lock="ab12")
+    for build, told in ((built, ("c0ffee+", "sha256:ab12")), (Build(), (UNKNOWN, UNKNOWN))):
+        monkeypatch.setattr(main_module, "read_build", lambda build=build: build)
+        assert (facts()["commit"], facts()["lock"]) == told
 
 
 def test_the_build_is_read_from_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

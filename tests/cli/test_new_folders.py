@@ -49,10 +49,7 @@ def told(ask: Ask, what: str, new: str, number: int) -> list[str]:
 
 @pytest.mark.parametrize("what", WRITES)
 @pytest.mark.usefixtures("_one_format")
-def test_a_missing_folder_is_named_once_and_one_that_is_there_is_not(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_missing_folder_is_named_once_and_one_that_is_there_is_not(what: str, ask: Ask) -> None:
     end = ".svg" if "NEW.svg" in WRITES[what] else ""
     said = told(ask, what, "rusn/more/first", 1)
     assert said == [f"adjudge: new folder rusn, for rusn/more/first{end}"]
@@ -61,10 +58,7 @@ def test_a_missing_folder_is_named_once_and_one_that_is_there_is_not(
     assert told(ask, what, "third", 3) == []
 
 
-def test_a_result_in_json_has_no_word_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_result_in_json_has_no_word_of_it(ask: Ask) -> None:
     words = f"{WRITES['examples'].replace('NEW', 'rusn/first')} --format json".split()
     asked, again = (ask(*(FILES.get(word, word) for word in words)) for _ in range(2))
     assert asked.err.startswith("adjudge: new folder rusn, for rusn/first\n")
@@ -72,10 +66,7 @@ def test_a_result_in_json_has_no_word_of_it(
     assert "new folder" not in again.err
 
 
-def test_the_demo_says_it_once_for_all_its_steps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_demo_says_it_once_for_all_its_steps(monkeypatch: pytest.MonkeyPatch, ask: Ask) -> None:
     runs = [step for step in story(Path("tries/demo")) if step[1][:2] == ["run", "chrf"]]
     monkeypatch.setattr("adjudge.cli.file_commands.story", lambda out: runs)
     asked = ask("demo", "--out", "tries/demo")
@@ -84,8 +75,8 @@ def test_the_demo_says_it_once_for_all_its_steps(
     assert asked.err.count("new folder") == 1
 
 
-def test_a_program_is_warned_at_its_own_line(tmp_path: Path) -> None:
-    out = tmp_path / "rusn" / "first"
+def test_a_program_is_warned_at_its_own_line() -> None:
+    out = Path("rusn/first")
     with pytest.warns(FolderWarning) as caught:
         adjudge.run("chrf", FILES["SET"], lp="en-de", out=out)
     assert [str(w.message) for w in caught] == [f"new folder {out.parent}, for {out}"]

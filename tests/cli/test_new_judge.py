@@ -30,11 +30,11 @@ TEST_SET = examples.path("test_set.jsonl")
 
 
 @pytest.fixture
-def mood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask) -> Iterator[Path]:
+def mood(monkeypatch: pytest.MonkeyPatch, ask: Ask) -> Iterator[Path]:
     """The package of judge `mood-meter`, installed as far as Python can see."""
     said = ask.done("new-judge", "mood-meter").err
     assert said == "judge mood-meter -> mood-meter; mood-meter/README.md says how to test, show and run it\n"
-    package = tmp_path / "mood-meter"
+    package = Path("mood-meter").absolute()
     (installed := package / "mood_meter-1.dist-info").mkdir()
     (installed / "entry_points.txt").write_text("[adjudge.judges]\nmood-meter = mood_meter:MoodMeterJudge\n")
     (installed / "METADATA").write_text("Name: mood-meter\nVersion: 1\n")
@@ -280,9 +280,13 @@ def test_a_judge_that_is_not_asynchronous_is_told(mood: Path, ask: Ask) -> None:
     assert "object Annotation can't be used in 'await' expression" in said
 
 
-def test_prompts_of_a_package_that_are_no_utf8_are_named(mood: Path, ask: Ask) -> None:
-    (mood / "mood_meter" / "prompts" / "mood_meter" / "system.md").write_bytes(b"\xff\xfe rate")
+def test_prompts_of_a_package_that_are_no_utf8_or_missing_are_named(mood: Path, ask: Ask) -> None:
+    prompt = mood / "mood_meter" / "prompts" / "mood_meter" / "system.md"
+    prompt.write_bytes(b"\xff\xfe rate")
     assert "prompts of package 'mood_meter' in " in ask.refused("show", "mood-meter", "--lp", "en-de")
+    prompt.unlink()
+    said = ask.refused("show", "mood-meter", "--lp", "en-de")
+    assert "package 'mood_meter' has no file prompts/mood_meter/system.md" in said
 
 
 def test_a_number_that_is_none_is_refused(mood: Path, ask: Ask) -> None:
@@ -322,7 +326,7 @@ def test_a_kind_of_answer_that_the_rules_do_not_know_is_shown_and_forecast(
     module.write_text(module.read_text().replace('wants="rating"', 'wants="mood"'))
     said = ask.done("show", "mood-meter", "--lp", "en-de").out
     assert "how natural" in said
-    assert "mood-meter wants 'mood'" in said
+    assert "[not used] missing: a kind of answer (`wants`) that builtin/rules do not know: mood-meter" in said
     assert call("forecast", "mood-meter", TEST_SET, "--lp", "en-de") == 0
     assert "mood-meter wants 'mood'" in ask.refused(*running(), code=1)
     monkeypatch.setitem(ROLES, "mood", ROLES["rating"])
@@ -344,6 +348,6 @@ def test_a_bad_name_or_a_folder_that_is_there_is_refused_and_nothing_is_written(
     assert [*tmp_path.rglob("*")] == [tmp_path / "here"]
 
 
-def test_the_folder_may_have_another_name(tmp_path: Path) -> None:
-    assert call("new-judge", "mood-judge", "--out", tmp_path / "a" / "b") == 0
-    assert "class MoodJudge(" in (tmp_path / "a" / "b" / "mood_judge" / "__init__.py").read_text()
+def test_the_folder_may_have_another_name() -> None:
+    assert call("new-judge", "mood-judge", "--out", Path("a/b")) == 0
+    assert "class MoodJudge(" in Path("a/b/mood_judge/__init__.py").read_text()

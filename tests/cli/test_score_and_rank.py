@@ -100,9 +100,9 @@ def test_a_campaign_and_its_export_and_a_metric_make_one_page(ask: Ask) -> None:
 
 
 @pytest.fixture
-def records(tmp_path: Path) -> Path:
+def records() -> Path:
     """Two systems over 20 segments in two documents; one judgement of b failed."""
-    path = tmp_path / "gold.jsonl"
+    path = Path("gold.jsonl")
     found: list[Record] = []
     for i in range(20):
         document = f"doc{i // 10}"
@@ -200,17 +200,15 @@ def test_weights_are_chosen_by_name(records: Path, ask: Ask) -> None:
     assert wrong.err.startswith("adjudge: no weights 'mqm'; there are mqm-google")
 
 
-def test_a_run_is_scored_with_its_weights_and_signature(tmp_path: Path, ask: Ask) -> None:
-    run = make_run(
-        tmp_path / "gemba-mqm", [mqm("a", "0", error("minor", "fluency/punctuation"))], weights="gemba"
-    )
+def test_a_run_is_scored_with_its_weights_and_signature(ask: Ask) -> None:
+    run = make_run(Path("gemba-mqm"), [mqm("a", "0", error("minor", "fluency/punctuation"))], weights="gemba")
     asked = ask("score", run, "--format", "json")
     assert asked.json["signature"] == "gemba-mqm|model:builtin/rules|weights:gemba|failed:0/1|version:1"
     assert asked.json["systems"]["a"]["score"] == -1
 
 
-def test_a_corpus_score_has_no_interval(tmp_path: Path, ask: Ask) -> None:
-    run = make_metric(tmp_path / "bleu", a=31.5)
+def test_a_corpus_score_has_no_interval(ask: Ask) -> None:
+    run = make_metric(Path("bleu"), a=31.5)
     found = ask("score", run, "--format", "json").json
     assert found["systems"]["a"] == {"score": 31.5, "n": 3, "failed": 0, "interval": None}
     assert "|level:corpus|" in found["signature"]
@@ -231,21 +229,21 @@ def test_a_corpus_score_has_no_interval(tmp_path: Path, ask: Ask) -> None:
     ],
 )
 def test_numbers_of_segments_are_signed_as_such_though_a_metric_has_a_corpus_score(
-    tmp_path: Path, ask: Ask, words: str, level: str
+    ask: Ask, words: str, level: str
 ) -> None:
-    bleu = make_metric(tmp_path / "bleu", 30, a=31.5, b=30)
+    bleu = make_metric(Path("bleu"), 30, a=31.5, b=30)
     out = ask(*words.format(bleu, bleu).split()).out
     assert f"|level:{level}" in out
     assert "level:corpus" not in out
 
 
-def test_the_level_is_not_signed_where_there_is_but_one(tmp_path: Path, ask: Ask) -> None:
-    plain = make_run(tmp_path / "plain", [rated("a", "1", 1, protocol="metric")], kind="metric")
+def test_the_level_is_not_signed_where_there_is_but_one(ask: Ask) -> None:
+    plain = make_run(Path("plain"), [rated("a", "1", 1, protocol="metric")], kind="metric")
     for level in ("seg", "doc"):
         assert "level:" not in ask("score", plain, "--level", level).out
 
 
-def test_where_all_failed_the_table_shows_dashes(tmp_path: Path, ask: Ask) -> None:
+def test_where_all_failed_the_table_shows_dashes(ask: Ask) -> None:
     write_records("r.jsonl", [failed("a", segment=str(i)) for i in range(3)])
     row = next(line for line in ask("score", "r.jsonl").out.splitlines() if " a " in line)
     assert row.split() == ["a", "–", "–", "0", "3"]
@@ -310,15 +308,13 @@ def test_score_files_are_read_and_none_is_no_score(name: str, tmp_path: Path, as
     assert "1 of 3 segments is not judged for every system, and left out." in ranked.err
 
 
-def test_a_language_pair_that_is_given_counts_more_than_the_name_of_a_folder(
-    tmp_path: Path, ask: Ask
-) -> None:
-    (path := tmp_path / "mqm-tsv" / "ted.avg_seg_scores.tsv").parent.mkdir()
+def test_a_language_pair_that_is_given_counts_more_than_the_name_of_a_folder(ask: Ask) -> None:
+    (path := Path("mqm-tsv/ted.avg_seg_scores.tsv")).parent.mkdir()
     path.write_text("system mqm_avg_score seg_id\na\t-1 1\na\tNone 2\n")
     asked = ask("score", path, "--lp", "zh-en", "--format", "json")
     assert asked.json["signature"].startswith("ted|protocol:metric|")
     assert asked.json["systems"]["a"]["score"] == -1
-    other = path.rename(tmp_path / "en-de.m.avg_seg_scores.tsv")
+    other = path.rename(Path("en-de.m.avg_seg_scores.tsv"))
     assert "has no lp 'zh-en'; it has en-de" in ask("score", other, "--lp", "zh-en").err
 
 
@@ -330,7 +326,7 @@ def test_records_may_come_from_standard_input(
     assert ask("score", "-", "--format", "csv").out == wanted.out
 
 
-def test_an_mqm_file_is_scored_and_what_is_odd_in_it_is_said(tmp_path: Path, ask: Ask) -> None:
+def test_an_mqm_file_is_scored_and_what_is_odd_in_it_is_said(ask: Ask) -> None:
     head = ["system", "doc", "docSegId", "globalSegId", "rater", "source", "target", "category", "severity"]
     rows = [
         ["a", "d:en-de", "1", "1", "r", "x", "ein <v>Fehler</v>", "Accuracy/Mistranslation", "Major"],
@@ -338,7 +334,7 @@ def test_an_mqm_file_is_scored_and_what_is_odd_in_it_is_said(tmp_path: Path, ask
         ["b", "d:en-de", "1", "1", "r", "x", "<v>ein </v>Fehler", "Fluency/Punctuation", "Minor"],
         ["b", "d:en-de", "2", "2", "r", "x", "gut", "No-error", "No-error"],
     ]
-    path = tmp_path / "mqm.tsv"
+    path = Path("mqm.tsv")
     path.write_text("".join("\t".join(row) + "\n" for row in [head, *rows]), encoding="utf-8")
     asked = ask("score", path, "--format", "json")
     assert {name: s["score"] for name, s in asked.json["systems"].items()} == {"a": -2.5, "b": -0.05}
@@ -405,7 +401,7 @@ def test_rank_prints_the_p_value_of_every_pair(ask: Ask) -> None:
     assert found["p_values"][3] == [None] * 4
 
 
-def test_rank_of_comparisons_keeps_the_shape_and_adds_strengths_and_cycles(tmp_path: Path, ask: Ask) -> None:
+def test_rank_of_comparisons_keeps_the_shape_and_adds_strengths_and_cycles(ask: Ask) -> None:
     path = "r.jsonl"
     games = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "b")]
     write_records(path, [preferred(a, b, "A", segment=str(i)) for i, (a, b) in enumerate(games)])
@@ -421,12 +417,12 @@ def test_rank_of_comparisons_keeps_the_shape_and_adds_strengths_and_cycles(tmp_p
     assert "a test of its own" in ask.refused("rank", path, "--method", "davidson", "--test", "wilcoxon")
 
 
-def test_a_radar_is_drawn_of_one_run(tmp_path: Path, ask: Ask) -> None:
+def test_a_radar_is_drawn_of_one_run(ask: Ask) -> None:
     gold = examples.path("gold.pairwise.jsonl")
     few = ["--lp", "en-de", "--resamples", "20"]
-    drawn = ask("rank", gold, *few, "--radar", tmp_path / "r.svg")
-    assert (drawn.code, drawn.err) == (0, f"The radar: {tmp_path / 'r.svg'}\n")
-    assert (tmp_path / "r.svg").read_text().startswith("<?xml")
+    drawn = ask("rank", gold, *few, "--radar", Path("r.svg"))
+    assert (drawn.code, drawn.err) == (0, "The radar: r.svg\n")
+    assert Path("r.svg").read_text().startswith("<?xml")
     for arguments, wanted in (
         ([gold, examples.path("gold.mqm.jsonl"), "--radar", "r.svg"], "--radar draws one run; there are 2"),
         ([gold, "--radar", "r.gif"], "ends in .pdf, .svg, .png"),
@@ -461,9 +457,9 @@ def test_rank_takes_its_settings(records: Path, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
-def test_several_runs_are_a_table_each(form: str, tmp_path: Path, ask: Ask) -> None:
-    one = make_run(tmp_path / "one", [rated(s, str(i), 50 + i) for s in "ab" for i in range(3)])
-    two = make_run(tmp_path / "two", [rated(s, str(i), 70 + i) for s in "ab" for i in range(3)])
+def test_several_runs_are_a_table_each(form: str, ask: Ask) -> None:
+    one = make_run(Path("one"), [rated(s, str(i), 50 + i) for s in "ab" for i in range(3)])
+    two = make_run(Path("two"), [rated(s, str(i), 70 + i) for s in "ab" for i in range(3)])
     asked = ask.done("rank", one, two, "--format", form)
     assert asked.out.count("Method: ") == 2
     assert asked.out.index("one|") < asked.out.index("two|")
@@ -488,11 +484,11 @@ def test_several_runs_share_a_file_only_under_one_signature(tmp_path: Path, ask:
 
 
 @pytest.fixture
-def two_lps(tmp_path: Path) -> Path:
+def two_lps() -> Path:
     lps = ("en-de", "zh-en")
     records = [rated(s, str(i), 50 + i + 9 * (s == "b"), lp=lp) for lp in lps for s in "ab" for i in range(6)]
-    write_records(tmp_path / "two.jsonl", records)
-    return tmp_path / "two.jsonl"
+    write_records("two.jsonl", records)
+    return Path("two.jsonl")
 
 
 def test_segments_of_several_language_pairs_name_theirs(two_lps: Path, ask: Ask) -> None:
@@ -514,8 +510,8 @@ def test_each_language_pair_is_what_lp_alone_gives(command: str, two_lps: Path, 
         assert "lps" not in part
 
 
-def test_language_pairs_with_other_systems_have_no_scores_over_all(tmp_path: Path, ask: Ask) -> None:
-    path = tmp_path / "odd.jsonl"
+def test_language_pairs_with_other_systems_have_no_scores_over_all(ask: Ask) -> None:
+    path = Path("odd.jsonl")
     write_records(path, [rated("a", "1", 1), rated("b", "1", 1, lp="zh-en")])
     for command, nothing in (("score", {}), ("rank", [])):
         asked = ask(command, path, "--format", "json")
@@ -524,8 +520,8 @@ def test_language_pairs_with_other_systems_have_no_scores_over_all(tmp_path: Pat
         assert "choose one with --lp" in ask(command, path).out
 
 
-def test_preferences_are_scored_by_criterion(tmp_path: Path, ask: Ask) -> None:
-    path = tmp_path / "pairs.jsonl"
+def test_preferences_are_scored_by_criterion(ask: Ask) -> None:
+    path = Path("pairs.jsonl")
     write_records(path, [preferred("a", "b", "A", criterion=c) for c in ("fluency", "style")])
     asked = ask("rank", path, "--criterion", "style", "--format", "json")
     assert [(s["system"], s["score"]) for s in asked.json["systems"]] == [("a", 1), ("b", 0)]
@@ -546,8 +542,8 @@ def test_ratings_outside_of_their_folder_are_scored_with_the_texts_given(
         assert [(r["system"], r["score"]) for r in ask(*given).rows] == [("a", "-5.0")]
 
 
-def test_a_scorecard_ranks_records_with_their_texts(tmp_path: Path, ask: Ask) -> None:
-    (card := tmp_path / "card.toml").write_text(
+def test_a_scorecard_ranks_records_with_their_texts(ask: Ask) -> None:
+    (card := Path("card.toml")).write_text(
         'source = "ours"\n[points]\ncritical = 25\nmajor = 5\nminor = 1\nneutral = 0\n'
         "[passing]\npoints = 30\nwords = 1000\n"
     )
@@ -582,11 +578,11 @@ def test_the_errors_of_wmt23_rank_as_its_scores_do(adjudge_data: Path, ask: Ask)
     assert [s for s in errors if s["system"] != "synthetic_ref"] == scores
 
 
-def test_an_export_of_appraise_takes_the_batches_that_its_error_asks_for(tmp_path: Path, ask: Ask) -> None:
+def test_an_export_of_appraise_takes_the_batches_that_its_error_asks_for(ask: Ask) -> None:
     item = {"documentID": "doc#a", "sourceID": "set", "targetID": "set.a", "itemType": "TGT", "itemID": 1}
     item |= {"sourceText": "One.", "targetText": "Eins.", "isCompleteDocument": False, "mqm": []}
     task = {"batchNo": 1, "randomSeed": 1, "sourceLanguage": "eng", "targetLanguage": "deu"}
-    texts, export = tmp_path / "texts" / "batches.json", tmp_path / "export.csv"
+    texts, export = Path("texts/batches.json"), Path("export.csv")
     texts.parent.mkdir()
     texts.write_text(json.dumps([{"items": [item], "task": task}]))
     export.write_text("engdeu0101,set.a,1,TGT,eng,deu,70,doc#a,False,[],10.0,20.0\n")

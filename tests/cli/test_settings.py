@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from adjudge import examples
 from adjudge.cli import options
-from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, PURPOSES, app_for
-from tests.cli.calling import Ask
+from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, PURPOSES
+from tests.cli.calling import ALL, Ask, parameters_of
 
-ALL = [(name,) for name in COMMANDS] + [(g, name) for g, names in GROUP_COMMANDS.items() for name in names]
 GOLD = str(examples.path("gold.mqm.jsonl"))
 TEST_SET = str(examples.path("test_set.jsonl"))
 
@@ -22,13 +20,6 @@ def listed(page: str) -> list[str]:
     lines = page.rsplit("Options:", maxsplit=1)[-1].splitlines()
     starts = [line.split()[:2] for line in lines if line[:2] == "  " and line[2:3] == "-"]
     return [words[0].rstrip(",") for words in starts if words[0] not in {"-h,", "--help"}]
-
-
-def command_of(words: tuple[str, ...]) -> Any:
-    found: Any = get_command(app_for([*words]))
-    for word in words:
-        found = found.commands[word]
-    return found
 
 
 OF_CAMPAIGNS = "serve status people again export backup restore move remove translate"
@@ -63,13 +54,13 @@ NO_NOUNS = {"As", "For", "How", "Instead:", "Its", "Of", "So", "What", "Where", 
 
 
 def test_a_line_of_help_begins_with_a_verb_or_a_noun() -> None:
-    lines = [(words, str(each.help or "")) for words in ALL for each in command_of(words).params]
+    lines = [(words, str(each.help or "")) for words in ALL for each in parameters_of(words)]
     assert [line for line in lines if line[1].partition(" ")[0] in NO_NOUNS or "; else" in line[1]] == []
 
 
 def test_the_table_of_shown_options_names_options_of_long_commands() -> None:
     for path, shown in options._SHOWN.items():
-        parameters = command_of(tuple(path.split())).params
+        parameters = parameters_of(tuple(path.split()))
         there = {options._name_of(p) for p in parameters if p.param_type_name == "option"}
         assert len(there) > options.MOST_SHOWN, path
         assert set(shown.split()) <= there, path

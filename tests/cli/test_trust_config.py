@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from adjudge.cli import options
-from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, app_for
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.llm.credentials import counting
@@ -20,10 +18,9 @@ from adjudge.llm.model_choice import chosen_outside, open_models
 from adjudge.llm.providers import Connection
 from adjudge.store import settings_files
 from adjudge.store.json_lines import write_test_set
-from tests.cli.calling import Ask, call
+from tests.cli.calling import ALL, Ask, call, parameters_of
 from tests.faults.server import Server
 
-ALL = [(name,) for name in COMMANDS] + [(g, name) for g, names in GROUP_COMMANDS.items() for name in names]
 LISTED = Path(settings_files.__file__).with_name("harmless.txt").read_text().split()
 GLOBAL = ("--debug", "--accept-changed", "--trust-config")
 
@@ -70,12 +67,9 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "clone")
 
 
-def options_of(words: tuple[str, ...]) -> dict[str, Any]:
-    command: Any = get_command(app_for([*words]))
-    for word in words:
-        command = command.commands[word]
-    known = {options._name_of(p): p for p in command.params if p.param_type_name == "option"}
-    return {name: each for name, each in known.items() if name != "help"}
+def options_of(words: tuple[str, ...]) -> set[str]:
+    there = {options._name_of(p) for p in parameters_of(words) if p.param_type_name == "option"}
+    return there - {"help"}
 
 
 def foreign(text: str) -> None:
@@ -160,11 +154,19 @@ def test_a_foreign_setting_counts_and_is_said_or_ends_the_command(ask: Ask, serv
 
 
 @pytest.mark.parametrize(
-    "text", ['model = "vllm/x"', "[prices]\ncurrency = 'USD'", "x = 1", "[rnu]\nseed = 1"]
+    ("text", "said"),
+    [
+        ('model = "vllm/x"', "and you do not trust"),
+        ("[prices]\ncurrency = 'USD'", "and you do not trust"),
+        ("x = 1", "and you do not trust"),
+        ("[rnu]\nseed = 1", "and you do not trust"),
+        ("[rank]\nsead = 1\n", "did you mean rank.seed?"),
+        ("[rank]".encode("utf-16"), "cannot read adjudge.toml: it is not UTF-8, as TOML must be"),
+    ],
 )
-def test_what_stands_in_no_table_of_a_command_needs_trust(text: str, ask: Ask) -> None:
-    foreign(text)
-    assert "and you do not trust" in ask.refused("list", "formats")
+def test_what_stands_in_no_table_of_a_command_needs_trust(text: str | bytes, said: str, ask: Ask) -> None:
+    Path("adjudge.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert said in ask.refused("list", "formats")
 
 
 def test_help_is_there_whatever_the_file_says(ask: Ask) -> None:
@@ -177,7 +179,7 @@ def test_help_is_there_whatever_the_file_says(ask: Ask) -> None:
 def test_set() -> str:
     texts = {"source": "Hello", "translations": {"A": "Hallo"}}
     segments = (Segment(segment=n, lp="en-de", **texts) for n in "12")  # type: ignore[arg-type]
-    write_test_set(Path("../set.jsonl"), TestSet(name="s", segments=tuple(segments)))
+    write_test_set("../set.jsonl", TestSet(name="s", segments=tuple(segments)))
     return "../set.jsonl"
 
 
@@ -276,16 +278,6 @@ def test_what_the_users_own_file_misspells_is_said(test_set: str, ask: Ask, text
     assert said.format(file) in ask.refused(
         "forecast", "gemba-da", test_set, "--model", "vllm/x", code=2 if "did you" in said else 0
     )
-
-
-def test_a_key_that_is_misspelt_in_a_folders_file_is_told(ask: Ask) -> None:
-    Path("adjudge.toml").write_text("[rank]\nsead = 1\n")
-    assert "did you mean rank.seed?" in ask.refused("list", "models")
-
-
-def test_a_file_that_is_no_utf_8_is_told_in_our_words(ask: Ask) -> None:
-    Path("adjudge.toml").write_bytes("[rank]".encode("utf-16"))
-    assert "cannot read adjudge.toml: it is not UTF-8, as TOML must be" in ask.refused("list", "models")
 
 
 # Which key goes to which server...
