@@ -1,4 +1,4 @@
-"""`adjudge curate filter|translate` as a person types them, offline and with a program of theirs."""
+"""`adjudge curate` as a person types it, offline and with a program of theirs."""
 
 import json
 import sys
@@ -17,9 +17,6 @@ from adjudge.store.run_directory import read_records, read_run
 from tests.analysis.records import preferred, rated
 from tests.campaigns.work import items, person, take
 from tests.cli.calling import Ask, call
-
-# `adjudge curate pairs|select|agreement` as a person types them, and what their files are good for.
-
 
 SET = str(examples.path("test_set.jsonl"))
 GOLD = str(examples.path("gold.esa.jsonl"))
@@ -57,8 +54,8 @@ def test_drawn_examples_are_those_that_himate_then_shows(ask: Ask) -> None:
     shown = ask.done("show", "himate", "--lp", "en-de", "--prompts", "shots")
     assert json.dumps(json.loads(lines[0])["translation"], ensure_ascii=False) in shown.out
     assert "no worked examples for en-de (fluency.inconsistency): there agents judge" in shown.err
-    said = ask.refused(*words[:4], "--lp", "en-de", "--out", "none")
-    assert "has no texts; name them with --test-set" in said
+    without = ask.refused(*words[:4], "--lp", "en-de", "--out", "none")
+    assert "has no texts; name them with --test-set" in without
 
 
 def test_a_list_of_pairs_in_the_other_order_is_the_same_run() -> None:
@@ -74,10 +71,8 @@ def test_a_list_of_pairs_in_the_other_order_is_the_same_run() -> None:
 def test_listed_pairs_that_are_not_judged_are_told(ask: Ask) -> None:
     line = '{"lp": "en-de", "segment": "%s", "systems": ["Alder", "Birch"]}\n'
     Path("pairs.jsonl").write_text(line % "1" + line % "elsewhere")
-    assert (
-        "1 of 2 pairs is of segments or systems that are not judged"
-        in ask.done("run", "direct-rank", SET, "--pairs-file", "pairs.jsonl", "--out", "run").err
-    )
+    said = ask.done("run", "direct-rank", SET, "--pairs-file", "pairs.jsonl", "--out", "run").err
+    assert "1 of 2 pairs is of segments or systems that are not judged" in said
     assert len(read_run("run").records) == 1
 
 

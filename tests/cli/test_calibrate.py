@@ -1,4 +1,4 @@
-"""`adjudge calibrate`, and a run with what it wrote."""
+"""`adjudge calibrate`, by a run or by gold, and a run with what it wrote."""
 
 import json
 from dataclasses import replace
@@ -74,9 +74,6 @@ def test_what_cannot_be_calibrated_leaves_no_file(
 ) -> None:
     assert said in ask.refused("calibrate", *words, "--out", "himate.json", code=code)
     assert not Path("himate.json").exists()
-
-
-# `adjudge calibrate JUDGE RUN --gold FILE` as a user calls it.
 
 
 def test_it_prints_the_threshold_and_what_it_changes(ask: Ask) -> None:

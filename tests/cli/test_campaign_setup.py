@@ -1,4 +1,4 @@
-"""What `adjudge campaign new` says of the work that it makes, and `status` of what is left."""
+"""`adjudge campaign new`, `import`, `status` and `analyse`: what they say, and files that are too much."""
 
 import gzip
 import json
@@ -17,11 +17,11 @@ from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.database import item, task
 from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.settings import CampaignSettings
-from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.formats.campaign_export import write_campaign_file
 from adjudge.store.json_lines import write_records, write_test_set
+from tests.analysis.records import mqm
 from tests.analysis.study_campaigns import campaign
 from tests.analysis.test_study import two_systems
 from tests.campaigns.conftest import NOW, make_test_set
@@ -229,10 +229,8 @@ def _files(_elsewhere: None) -> None:
 
 def told(ask: Ask, test_set: str, *options: str) -> dict[str, str]:
     """Lines of what was made, by their first word."""
-    lines = [
-        line.split(maxsplit=1)
-        for line in ask.done("campaign", "new", "autumn", test_set, "-n", "2", *options).out.splitlines()
-    ]
+    made = ask.done("campaign", "new", "autumn", test_set, "-n", "2", *options).out
+    lines = [line.split(maxsplit=1) for line in made.splitlines()]
     return {line[0]: line[1] for line in lines}
 
 
@@ -257,12 +255,9 @@ def test_the_time_is_that_of_all_translations_and_never_nothing(
 
 
 def test_tasks_without_marks_and_checks_are_counted(ask: Ask) -> None:
-    marked = (
-        Annotation(lp="en-de", segment=str(number), system=name, annotator="judge", protocol="mqm", spans=())
-        for number in range(10)
-        for name in SYSTEMS
+    write_records(
+        "given.jsonl", [mqm(name, str(n), annotator="judge") for n in range(10) for name in SYSTEMS]
     )
-    write_records("given.jsonl", marked)
     options = ("--protocol", "esa-ai", "--given", "given.jsonl", "--control", "0.1", "--checks", "0.02")
     lines = told(ask, "ten.jsonl", *options, "--tutorial")
     assert lines["tasks"] == "43 documents, of them 2 checks, 4 controls, 1 tutorial"
@@ -282,10 +277,8 @@ def test_status_says_what_is_left_in_minutes(ask: Ask) -> None:
 
 def test_people_compare_the_pairs_that_were_drawn_and_no_others(ask: Ask) -> None:
     drawn = [("0", ("a", "b")), ("0", ("d", "c")), ("7", ("c", "d")), ("99", ("a", "b"))]
-    write_pairs(
-        Path("pairs.jsonl"),
-        [ListedPair(lp="en-de", segment=name, document="", systems=pair) for name, pair in drawn],
-    )
+    pairs = [ListedPair(lp="en-de", segment=name, document="", systems=pair) for name, pair in drawn]
+    write_pairs(Path("pairs.jsonl"), pairs)
     options = ["--protocol", "pairwise", "--pairs-file", "pairs.jsonl"]
     said = ask.done("campaign", "new", "autumn", "ten.jsonl", "-n", "2", *options)
     assert "3 documents" in said.out

@@ -1,3 +1,5 @@
+"""`adjudge compare`, `gate` and `power` as a user calls them."""
+
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""XLIFF with judgements in it, where commands take what was judged."""
+"""`adjudge convert`, and what other commands make of files that have judgements in them."""
 
 import json
 from pathlib import Path
@@ -17,9 +17,6 @@ from tests.analysis.records import error, failed, mqm
 from tests.cli.calling import Ask
 from tests.formats.test_xliff import judged, one, span
 from tests.formats.test_xliff import write as write_texts
-
-# `adjudge convert` as a user calls it.
-
 
 ROW = "A\td\t1\t1\tr1\tHello\t<v>Hal</v>lo\tAccuracy/Vibes\tMajor"
 MQM = f"system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n{ROW}\n"
@@ -153,9 +150,8 @@ def test_a_metric_is_named_by_the_reference_it_was_shown_and_keeps_its_corpus_sc
 def test_files_that_are_there_are_kept(folder: Path, records: Path, ask: Ask) -> None:
     there = folder / "metric-scores/en-de/ann-src.sys.score"
     there.write_text("A\t1\n")
-    assert f"{there} is there already" in ask.refused(
-        "score", records, "--test-set", folder, "--score-files", folder / "metric-scores"
-    )
+    said = ask.refused("score", records, "--test-set", folder, "--score-files", folder / "metric-scores")
+    assert f"{there} is there already" in said
     assert there.read_text() == "A\t1\n"
     assert not there.with_name("ann-src.seg.score").exists()
 

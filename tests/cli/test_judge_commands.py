@@ -1,4 +1,4 @@
-"""`adjudge show` lists a judge's settings as a command line spells them."""
+"""`adjudge run`, `forecast`, `show` and `trace` as a user calls them."""
 
 import inspect
 import json
@@ -28,18 +28,12 @@ from adjudge.runs.units import Unit
 from adjudge.store.run_directory import read_records, read_run_info
 from tests.cli.calling import Ask, call
 
-# `adjudge run`, `show` and `trace` as a user calls them.
-
-
 EXAMPLES = str(examples.path("test_set.jsonl"))
 FEW = ("--lp", "en-de", "--limit", "2")
 
 
 def few(judge: str, *options: object, out: str = "first") -> tuple[object, ...]:
     return ("run", judge, EXAMPLES, *FEW, "--out", out, *options)
-
-
-# run...
 
 
 def test_without_a_model_the_rules_judge_and_that_is_said(ask: Ask) -> None:
@@ -58,9 +52,8 @@ def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path, ask: Ask) -> None:
     assert "nothing was sent" in said
     assert ask.done("run", "gemba-esa", EXAMPLES, *FEW, "--dry-run", "--model", "vllm/x").out == said
     assert not list(tmp_path.iterdir())
-    assert "Missing option '--out' / '-o'" in ask.refused(
-        "run", "gemba-esa", EXAMPLES, *FEW, "--model", "vllm/x"
-    )
+    told = ask.refused("run", "gemba-esa", EXAMPLES, *FEW, "--model", "vllm/x")
+    assert "Missing option '--out' / '-o'" in told
 
 
 @pytest.mark.parametrize(
@@ -74,19 +67,17 @@ def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path, ask: Ask) -> None:
 )
 def test_a_dry_run_says_what_is_chosen_for_the_schema(model: str, chosen: str, ask: Ask) -> None:
     wire = ["--base-url", "http://127.0.0.1:9/v1"] if model == "own" else []
-    assert (
-        f"--json-schema auto: {chosen}"
-        in ask.done(*few("gemba-mqm", "--dry-run", "--model", model, *wire)).out
-    )
-    assert (
-        "--json-schema"
-        not in ask.done(*few("gemba-mqm", "--dry-run", "--model", model, *wire, "--json-schema", "off")).out
-    )
+    said = ask.done(*few("gemba-mqm", "--dry-run", "--model", model, *wire)).out
+    assert f"--json-schema auto: {chosen}" in said
+    told = ask.done(*few("gemba-mqm", "--dry-run", "--model", model, *wire, "--json-schema", "off")).out
+    assert "--json-schema" not in told
 
 
 def test_a_judges_own_settings_are_options(ask: Ask) -> None:
     assert "|steps:1|" in ask.done(*few("ea-prompt", "--steps", "1")).err
-    assert read_run_info("first").settings["judge"]["steps"] == 1  # type: ignore[index]
+    settings = read_run_info("first").settings
+    assert settings["judge"]["steps"] == 1  # type: ignore[index]
+    assert settings["json_schema_used"] == {"builtin/rules": "off"}
 
 
 LINES = "chrf -s lines.txt --lp en-de -o first"
@@ -190,9 +181,8 @@ def test_a_directory_of_another_run_is_refused(ask: Ask) -> None:
 
 def test_what_differs_from_another_run_is_named_and_nothing_else(ask: Ask) -> None:
     assert call(*few("rules")) == 0
-    assert "holds another run: metric min_precision was 0.0, now 0.5. Choose" in ask.refused(
-        *few("rules", "--min-precision", "0.5")
-    )
+    said = ask.refused(*few("rules", "--min-precision", "0.5"))
+    assert "holds another run: metric min_precision was 0.0, now 0.5. Choose" in said
 
 
 def test_where_long_settings_differ_is_shown(ask: Ask) -> None:
@@ -221,9 +211,8 @@ def test_a_lock_that_cannot_be_made_is_said_in_one_line(monkeypatch: pytest.Monk
         raise sqlite3.OperationalError("unable to open database file")
 
     monkeypatch.setattr(sqlite3, "connect", refuse)
-    assert "cannot write the run first: unable to open database file" in ask.refused(
-        *few("gemba-mqm"), code=1
-    )
+    said = ask.refused(*few("gemba-mqm"), code=1)
+    assert "cannot write the run first: unable to open database file" in said
 
 
 @pytest.mark.parametrize(
@@ -338,30 +327,26 @@ def test_a_run_of_pairs_counts_pairs_of_one_text(tmp_path: Path, ask: Ask) -> No
     for name, text in lines.items():
         (tmp_path / name).write_text(text)
     files = ("-s", "source.txt", "-t", "a.txt", "-t", "b.txt", "--lp", "en-de")
-    assert (
-        "2 judged, 0 failed, 1 pair of one text, not asked, 2 questions asked"
-        in ask.done("run", "direct-rank", *files, "--out", "pairs").err
-    )
-
-
-# trace...
+    said = ask.done("run", "direct-rank", *files, "--out", "pairs").err
+    assert "2 judged, 0 failed, 1 pair of one text, not asked, 2 questions asked" in said
 
 
 def test_a_trace_lists_what_was_judged_and_shows_a_conversation(ask: Ask) -> None:
-    assert call(*few("gemba-mqm")) == 0
+    ask.done(*few("gemba-mqm"))
     rows = [line.split("\t") for line in ask.done("trace", "first", "--format", "tsv").out.splitlines()]
     assert rows[0] == ["lp", "segment", "system", "state", "calls", "detail"]
     assert [row[3:5] for row in rows[1:]] == [["judged", "1"]] * 8
     lp, segment, system = rows[1][:3]
-    said = ask.done("trace", "first", "--segment", segment, "--system", system).out
+    one = ("trace", "first", "--segment", segment, "--system", system)
+    said = ask.done(*one).out
     assert said.startswith(f"{lp}, segment {segment}, {system}: judged\n")
     for part in ("── 1. errors ──", "[system]", "[user]", "[reply] builtin/rules, stop", "<<translation "):
         assert part in said
-    (unit,) = ask.done("trace", "first", "--segment", segment, "--system", system, "--format", "json").json[
-        "units"
-    ]
+    (unit,) = ask.done(*one, "--format", "json").json["units"]
     assert unit["state"] == "judged"
     assert unit["exchanges"][0]["reply"]["finish"] == "stop"
+    ask.done(*few("chrf", out="metric"))  # it has a list and no conversation
+    assert len(ask.done("trace", "metric", "--format", "tsv").out.splitlines()) == 9
 
 
 def test_a_trace_of_what_is_not_there_says_what_is(ask: Ask) -> None:
@@ -389,13 +374,8 @@ def test_failures_come_first_with_their_reasons(ask: Ask) -> None:
     assert call("run", "gemba-mqm", "gap.jsonl", "--out", "first", "--max-failed", "50%") == 0
     assert ask.done("trace", "first", "--format", "csv").out.splitlines()[1].split(",")[3] == "not translated"
     name = next(iter(first["translations"]))
-    assert (
-        f"{name}: not translated: {name} has no translation of segment"
-        in ask.done("trace", "first", "--segment", second["segment"], "--system", name).out
-    )
-
-
-# show...
+    said = ask.done("trace", "first", "--segment", second["segment"], "--system", name).out
+    assert f"{name}: not translated: {name} has no translation of segment" in said
 
 
 def test_a_judge_shows_every_message_and_its_schema_and_sends_nothing(ask: Ask) -> None:
@@ -473,13 +453,10 @@ def test_a_forecast_counts_samples(ask: Ask) -> None:
 
 
 def test_errors_are_explained(ask: Ask) -> None:
-    said = ask.done("run", "gemba-mqm", "--explain-in", "fr", EXAMPLES, "--lp", "en-de", "--out", "out").err
-    assert "explain_in:fr" in said
-    spans = [
-        span for record in read_records("out") if isinstance(record, Annotation) for span in record.spans
-    ]
-    assert spans
-    assert all(span.note for span in spans)
+    assert "explain_in:fr" in ask.done(*few("gemba-mqm", "--explain-in", "fr")).err
+    notes = [s.note for r in read_records("first") if isinstance(r, Annotation) for s in r.spans]
+    assert notes
+    assert all(notes)
 
 
 def test_look_ups_that_failed_are_told_at_the_end_and_tried_again_by_the_same_command(
@@ -496,10 +473,8 @@ def test_look_ups_that_failed_are_told_at_the_end_and_tried_again_by_the_same_co
             rf"look-ups that failed: [a-z_]+ {queries}; the judge went on without.*; first: .", said
         )
     Path("notes.md").write_text("Apples are fruit.")
-    assert (
-        "look-up"
-        not in ask.done("run", "rate", EXAMPLES, *one, "--search", "files:notes.md", "--out", "near").err
-    )
+    told = ask.done("run", "rate", EXAMPLES, *one, "--search", "files:notes.md", "--out", "near").err
+    assert "look-up" not in told
 
 
 def test_a_bridge_is_run_by_a_command_line(ask: Ask) -> None:
@@ -511,9 +486,8 @@ def test_a_bridge_is_run_by_a_command_line(ask: Ask) -> None:
     assert call("run", "bridge", EXAMPLES, *FEW, *words, "--out", "out") == 0
     assert read_run_info(Path("out")).annotator == "same"
     Path("same.py").write_text("raise SystemExit('no weights')")
-    assert "first server_error: the command ended with exit status 1; it said: no weights" in (
-        ask.refused("run", "bridge", EXAMPLES, *FEW, *words, "--out", "again", code=3)
-    )
+    said = ask.refused("run", "bridge", EXAMPLES, *FEW, *words, "--out", "again", code=3)
+    assert "first server_error: the command ended with exit status 1; it said: no weights" in said
 
 
 def settings_shown(ask: Ask, *words: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`adjudge --version`: what a report of a fault says of the program."""
+"""Exit codes: what is not there is wrong use (2), what cannot be used an error (1); and `--version`."""
 
 import json
 import os
@@ -22,9 +22,6 @@ from adjudge.errors import ModelError, ServerAwayError, ServerStopError, StoreEr
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from tests.cli.calling import Ask, call
-
-# Exit codes: what is not there is wrong use (2), what is there and cannot be used is an error (1).
-
 
 TEXTS = str(examples.path("test_set.jsonl"))
 GOLD = str(examples.path("gold.mqm.jsonl"))
@@ -181,9 +178,6 @@ def test_the_demo_ends_with_the_code_of_the_step_that_failed(monkeypatch: pytest
     assert not Path("demo/report.html").exists()
 
 
-# Stopped from outside...
-
-
 @pytest.mark.parametrize(
     ("place", "arguments"),
     [
@@ -246,9 +240,6 @@ def test_where_no_option_is_near_none_is_named(ask: Ask) -> None:
 
 def test_the_help_of_run_has_the_reference_that_a_message_asks_for(ask: Ask) -> None:
     assert "-r, --reference-file" in ask.done("run", "--help").out
-
-
-# `adjudge list` as a user calls it.
 
 
 def test_calls_of_a_judge_are_said_for_what_it_judges_at_once(ask: Ask) -> None:

@@ -73,12 +73,9 @@ def test_every_command_takes_a_judge_of_another_package(ask: Ask) -> None:
     assert "--prompts" not in shown.out
     forecast = ask.done("forecast", "mood-meter", TEST_SET, "--lp", "en-de", "--format", "json").json
     assert forecast["calls"] == {"min": 63, "typical": 63, "max": 63}  # one text is not translated
-    assert call("run", "mood-meter", TEST_SET, "--lp", "en-de", "--dry-run") == 0
-    assert call("run", "mood-meter", TEST_SET, "--lp", "en-de", "--out", "run") == 0
-    assert (
-        call("run", "mood-meter", TEST_SET, "--lp", "en-de", "--limit", "2", "--samples", "3", "--out", "s")
-        == 0
-    )
+    ask.done(*running("--dry-run"))
+    ask.done(*running())
+    ask.done(*running("--limit", "2", "--samples", "3", out="s"))
     scores = ask.done("score", "run", "--format", "json").json
     assert {row["n"] for row in scores["systems"].values()} == {15, 16}
     assert "how natural" in ask.done("trace", "run", "--segment", "1", "--system", "Alder").out
@@ -99,11 +96,9 @@ def test_every_command_takes_a_judge_of_another_package(ask: Ask) -> None:
 @pytest.mark.usefixtures("mood")
 def test_what_is_wrong_is_said_as_of_a_judge_of_ours(arguments: list[str], said: str, ask: Ask) -> None:
     Path("mine").mkdir()
-    (Path("mine") / "sistem.md").touch()
-    for command in (["show"], ["forecast"], ["run", "--out", "run"]):
-        verb, *more = command
-        texts = [] if verb == "show" else [str(TEST_SET)]
-        assert said in ask.refused(verb, "mood-meter", *texts, *more, "--lp", "en-de", *arguments)
+    Path("mine/sistem.md").touch()
+    for verb, *words in (["show"], ["forecast", TEST_SET], ["run", TEST_SET, "--out", "run"]):
+        assert said in ask.refused(verb, "mood-meter", *words, "--lp", "en-de", *arguments)
 
 
 @pytest.mark.usefixtures("mood")

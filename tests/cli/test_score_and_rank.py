@@ -1,3 +1,5 @@
+"""`adjudge score` and `rank` as a user calls them."""
+
 import io
 import json
 import sys
@@ -65,9 +67,6 @@ def test_the_first_judgement_counts_and_both_stay_in_the_records(ask: Ask) -> No
     ask.done("convert", "anna.jsonl", "new.jsonl", "--to", "records")
     kept = [r for r in read_records("new.jsonl") if isinstance(r, Annotation)]
     assert [r.flags for r in kept if (r.segment, r.system) == ("0", "a")] == [("duplicate",), ()]
-
-
-# `adjudge report` of a campaign beside a run and a metric.
 
 
 REPORT_TEXTS = small_test_set(["en-de"])
@@ -140,9 +139,6 @@ def make_metric(folder: Path, segments: int = 3, **corpus: float) -> Path:
         for place, name in enumerate(corpus)
     ]
     return make_run(folder, records, kind="metric", corpus_scores={"en-de": corpus})
-
-
-# score...
 
 
 def test_score_prints_a_table_with_n_failures_interval_and_signature(records: Path, ask: Ask) -> None:
@@ -343,9 +339,6 @@ def test_an_mqm_file_is_scored_and_what_is_odd_in_it_is_said(ask: Ask) -> None:
     assert ask.done("rank", path, "--resamples", "20", "--radar", "r.svg").err.count(odd) == 1
 
 
-# rank...
-
-
 @pytest.mark.parametrize("weights", ["mqm-google", "gemba", "himate", "m-mad", "esa-spans"])
 def test_a_category_that_no_year_had_is_weighted_by_its_severity_and_counted(weights: str, ask: Ask) -> None:
     heading = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
@@ -478,9 +471,6 @@ def test_several_runs_share_a_file_only_under_one_signature(tmp_path: Path, ask:
     refused = ask("rank", *runs, other, "--format", "csv")
     assert (refused.code, refused.out) == (2, "")
     assert "must not be mixed" in refused.err
-
-
-# Several language pairs...
 
 
 @pytest.fixture

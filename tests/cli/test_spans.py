@@ -42,7 +42,7 @@ def test_every_number_has_a_signature(ask: Ask) -> None:
 def test_one_comparison_is_one_object(ask: Ask) -> None:
     asked = ask.done(*ONE, "--format", "json")
     failed = "1 of 3 translations that gold judged failed in the run"
-    wanted = {"rule": "mpp", "threshold": None, "unit": "characters", "average": "micro"}
+    wanted: dict[str, object] = {"rule": "mpp", "threshold": None, "unit": "characters", "average": "micro"}
     wanted |= {"precision": 0.75, "recall": 2 / 3, "f1": pytest.approx(12 / 17)}
     wanted |= {"n_gold": 3, "n_pred": 2, "n_segments": 2, "failed": 1}
     assert {name: value for name, value in asked.json.items() if name in wanted} == wanted

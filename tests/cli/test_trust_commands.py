@@ -1,4 +1,4 @@
-"""`adjudge reproduce` as a user calls it."""
+"""`adjudge agreement`, `bias`, `thresholds`, `estimate`, `meta` and `reproduce` as a user calls them."""
 
 import json
 from dataclasses import replace
@@ -373,9 +373,6 @@ def test_labels_of_other_systems_and_segments_are_named(judged: Path, ask: Ask) 
     few = write("few.jsonl", *labels("x"), labels("X")[0])
     notes = ask("estimate", judged, "--gold", few, "--format", "json").json["notes"]
     assert notes[2] == "1 label of translations that ann did not judge is left out."
-
-
-# `adjudge meta` and `adjudge list measures|tasks` as a user calls them.
 
 
 OF_SYSTEMS = ("accuracy", "pearson", "spearman", "kendall")

@@ -202,15 +202,11 @@ def test_trust_is_of_this_file_in_this_folder_as_it_is_now(
     foreign(text)
     assert "sets model, run.base-url, run.limit, and" in ask.refused(*run, "--out", "a")
     assert keys_of(server) == set()
-    assert (
-        "adjudge: settings: base-url, limit, model of adjudge.toml\n"
-        in ask.done(*run, "--trust-config", "--out", "b").err
-    )
+    said = ask.done(*run, "--trust-config", "--out", "b").err
+    assert "adjudge: settings: base-url, limit, model of adjudge.toml\n" in said
     assert keys_of(server) == {"sk-users-own-key"}
-    assert (
-        "adjudge: settings: base-url, model of adjudge.toml\n"
-        in ask.done(*run, "--out", "c", "--limit", "2").err
-    )
+    told = ask.done(*run, "--out", "c", "--limit", "2").err
+    assert "adjudge: settings: base-url, model of adjudge.toml\n" in told
     (mark,) = Path(os.environ["XDG_STATE_HOME"], "adjudge", "trusted").iterdir()
     assert stat.S_IMODE(mark.stat().st_mode) == 0o600
     assert stat.S_IMODE(mark.parent.stat().st_mode) == 0o700
@@ -345,9 +341,6 @@ def test_one_key_is_not_for_the_servers_of_two_providers(monkeypatch: pytest.Mon
             open_models(names, Connection(key_env="GATE"))
         open_models(names, Connection(key_env="GATE", base_url="http://localhost:1/v1"))
     open_models(["openai/a", "core=openai/b"], Connection(key_env="GATE"))
-
-
-# Options of every command...
 
 
 @pytest.mark.parametrize("option", GLOBAL)

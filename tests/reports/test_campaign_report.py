@@ -49,7 +49,7 @@ def test_every_number_stands_in_the_tables_with_its_n() -> None:
     assert shown == sum(len(section.numbers) for section in small().sections)
     assert "damaged copies" in tables[-1].rows[0][0]
     for form in ("table", "markdown", "latex"):
-        assert all(render_table(table, form) for table in tables)  # type: ignore[arg-type]
+        assert all(render_table(table, form) for table in tables)
 
 
 def test_a_number_that_is_none_says_why() -> None:

@@ -222,7 +222,7 @@ def test_the_last_command_of_a_page_makes_the_same_page(ask: Ask) -> None:
     for name in ("1.html", "2.html"):
         written = Path(name).read_text(encoding="utf-8")
         (commands,) = re.findall(r"<pre>(.*?)</pre>", written, re.DOTALL)
-        program, *words = shlex.split(html.unescape(commands).splitlines()[-1])
+        program, *command = shlex.split(html.unescape(commands).splitlines()[-1])
         assert program == "adjudge"
-        ask.done(*words)
+        ask.done(*command)
         assert Path(name).read_text(encoding="utf-8") == written
