@@ -34,7 +34,6 @@ class Asked:
     """What a command printed."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: object) -> None:
-        capsys.readouterr()
         self.code = call(*arguments)
         self.out, self.err = capsys.readouterr()
 
@@ -54,6 +53,7 @@ class Ask:
         self._capsys = capsys
 
     def __call__(self, *words: object) -> Asked:
+        self._capsys.readouterr()  # what was printed before
         return Asked(self._capsys, *words)
 
     def done(self, *words: object) -> Asked:
