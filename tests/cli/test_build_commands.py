@@ -1,43 +1,35 @@
-"""`adjudge curate filter|translate` as a person types them, offline and with a program of theirs."""
+"""`adjudge curate` as a person types it, offline and with a program of theirs."""
 
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adjudge import examples
 from adjudge.analysis.pair_schedules import read_pairs
 from adjudge.campaigns.campaign import open_campaign
-from adjudge.core.record import Annotation, Failure, Preference, Verdict
+from adjudge.core.record import Failure, Preference
+from adjudge.curation.drafting import AskTranslation
 from adjudge.store.json_lines import read_test_set, write_records
 from adjudge.store.run_directory import read_records, read_run
+from tests.analysis.records import preferred, rated
 from tests.campaigns.work import items, person, take
-from tests.cli.calling import call
-
-# `adjudge curate pairs|select|agreement` as a person types them, and what their files are good for.
-
+from tests.cli.calling import Ask, call
 
 SET = str(examples.path("test_set.jsonl"))
 GOLD = str(examples.path("gold.esa.jsonl"))
 MQM = str(examples.path("gold.mqm.jsonl"))
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def told(ask: Ask, *arguments: str) -> Any:
+    return ask.done(*arguments, "--format", "json").json
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
-    capsys.readouterr()
-    assert call(*arguments, "--format", "json") == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
-    return found
-
-
-def test_drawn_pairs_are_those_that_a_judge_then_compares(capsys: pytest.CaptureFixture[str]) -> None:
+def test_drawn_pairs_are_those_that_a_judge_then_compares(ask: Ask) -> None:
     words = ("curate", "pairs", SET, "--lp", "en-de", "--pairs", "24", "--thin", "Dogwood=2", "--seed", "3")
-    found = told(capsys, *words, "--out", "pairs.jsonl")
+    found = told(ask, *words, "--out", "pairs.jsonl")
     drawn = read_pairs(Path("pairs.jsonl"))
     assert found["pairs"] == len(drawn) == 24
     assert (
@@ -50,22 +42,20 @@ def test_drawn_pairs_are_those_that_a_judge_then_compares(capsys: pytest.Capture
     assert "|pairs:listed," in str(read_run("run").info.signature)
 
 
-def test_drawn_examples_are_those_that_himate_then_shows(capsys: pytest.CaptureFixture[str]) -> None:
+def test_drawn_examples_are_those_that_himate_then_shows(ask: Ask) -> None:
     words = ("curate", "examples", "--from", MQM, "--test-set", SET, "--lp", "en-de", "--out", "shots")
-    found = told(capsys, *words)
+    found = told(ask, *words)
     assert (found["pairs"], found["lacking"]) == (18, {"en-de": ["fluency/inconsistency"]})
-    assert call(*words) == 0
-    out, err = capsys.readouterr()
-    assert "en-de: no example of fluency/inconsistency" in out
-    assert "18 pairs of examples -> shots; use them with: --prompts shots" in err
-    assert len(Path("shots/examples.jsonl").read_text().splitlines()) == 36
-    assert call("show", "himate", "--lp", "en-de", "--prompts", "shots") == 0
-    out, err = capsys.readouterr()
-    first = json.loads(Path("shots/examples.jsonl").read_text().splitlines()[0])
-    assert json.dumps(first["translation"], ensure_ascii=False) in out
-    assert "no worked examples for en-de (fluency.inconsistency): there agents judge" in err
-    assert call(*words[:4], "--lp", "en-de", "--out", "none") == 2
-    assert "has no texts; name them with --test-set" in capsys.readouterr().err
+    said = ask.done(*words)
+    assert "en-de: no example of fluency/inconsistency" in said.out
+    assert "18 pairs of examples -> shots; use them with: --prompts shots" in said.err
+    lines = Path("shots/examples.jsonl").read_text().splitlines()
+    assert len(lines) == 36
+    shown = ask.done("show", "himate", "--lp", "en-de", "--prompts", "shots")
+    assert json.dumps(json.loads(lines[0])["translation"], ensure_ascii=False) in shown.out
+    assert "no worked examples for en-de (fluency.inconsistency): there agents judge" in shown.err
+    without = ask.refused(*words[:4], "--lp", "en-de", "--out", "none")
+    assert "has no texts; name them with --test-set" in without
 
 
 def test_a_list_of_pairs_in_the_other_order_is_the_same_run() -> None:
@@ -78,134 +68,67 @@ def test_a_list_of_pairs_in_the_other_order_is_the_same_run() -> None:
     assert len(read_run("run").records) == 1
 
 
-def test_listed_pairs_that_are_not_judged_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_listed_pairs_that_are_not_judged_are_told(ask: Ask) -> None:
     line = '{"lp": "en-de", "segment": "%s", "systems": ["Alder", "Birch"]}\n'
     Path("pairs.jsonl").write_text(line % "1" + line % "elsewhere")
-    assert call("run", "direct-rank", SET, "--pairs-file", "pairs.jsonl", "--out", "run") == 0
-    assert "1 of 2 pairs is of segments or systems that are not judged" in capsys.readouterr().err
+    said = ask.done("run", "direct-rank", SET, "--pairs-file", "pairs.jsonl", "--out", "run").err
+    assert "1 of 2 pairs is of segments or systems that are not judged" in said
     assert len(read_run("run").records) == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("curate", "pairs", SET, "--thin", "Dogwood", "--out", "x"), 2, "SYSTEM=3"),
-        (("curate", "pairs", SET, "--thin", "Oak=2", "--out", "x"), 2, "no system 'Oak'"),
-        (("run", "gemba-mqm", SET, "--pairs-file", "p.jsonl", "--out", "x"), 2, "does not compare pairs"),
-        (("run", "fire", SET, "--pairs-file", "p.jsonl", "--out", "x"), 2, "none of its pairs"),
-        (("run", "fire", SET, "--pairs", "listed", "--out", "x"), 2, "needs a --pairs-file"),
-        (
-            ("run", "fire", SET, "--pairs", "adaptive", "--pairs-file", "p.jsonl", "--out", "x"),
-            2,
-            "has no effect",
-        ),
-        (("run", "fire", SET, "--pairs-file", "bad.jsonl", "--out", "x"), 1, "two different names"),
-        (("run", "fire", SET, "--pairs-file", "twice.jsonl", "--out", "x"), 1, "compared twice"),
-        (("curate", "select", SET, "--lp", "en-de"), 2, "give either --out"),
-        (("curate", "select", SET, "--lp", "en-de", "--by", "variance", "--out", "x"), 2, "needs a metric"),
-        (("curate", "select", SET, "--lp", "en-de", "--budget", "0", "--out", "x"), 2, "--budget must be"),
-        (("curate", "select", SET, "--scores", GOLD, "--out", "x"), 2, "--by random looks at no scores"),
-        (("curate", "agreement", MQM), 1, "no rating"),
-    ],
-)
-def test_what_cannot_be_is_said(
-    words: tuple[str, ...], code: int, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = '{"lp": "en-de", "segment": "none", "systems": ["Alder", "Birch"]}\n'
-    Path("p.jsonl").write_text(line)
-    Path("bad.jsonl").write_text('{"lp": "en-de", "segment": "1", "systems": ["A", "A"]}\n')
-    Path("twice.jsonl").write_text(line + line.replace('"Alder", "Birch"', '"Birch", "Alder"'))
-    assert call(*words) == code
-    assert said in capsys.readouterr().err
-    assert not Path("x").exists()
-
-
-def test_segments_are_chosen_by_scores_that_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_segments_are_chosen_by_scores_that_are_there(ask: Ask) -> None:
     assert call("run", "rules", SET, "--lp", "en-de", "--out", "rules") == 0
     words = ("curate", "select", SET, "--lp", "en-de", "--budget", "25%", "--scores", "rules=rules")
-    found = told(capsys, *words, "--by", "variance", "--out", "few.jsonl")
+    found = told(ask, *words, "--by", "variance", "--out", "few.jsonl")
     few = read_test_set("few.jsonl")
-    listed = found["segments"]
-    assert isinstance(listed, list)
-    assert {entry["segment"] for entry in listed} == {s.segment for s in few}
+    assert {entry["segment"] for entry in found["segments"]} == {s.segment for s in few}
     assert sorted(s.meta["selected"]["rank"] for s in few) == [1, 2, 3, 4]  # type: ignore[index]
     assert few.systems == read_test_set(SET).systems
 
 
-def test_the_worth_of_every_way_is_told_beside_chance(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_worth_of_every_way_is_told_beside_chance(ask: Ask) -> None:
     words = ("curate", "select", SET, "--lp", "en-de", "--gold", GOLD, "--budget", "4,50%", "--draws", "50")
-    found = told(capsys, *words)
-    worth = found["worth"]
-    assert isinstance(worth, list)
-    assert [(w["segments"], w["way"]) for w in worth] == [
-        (4, "random"),
-        (4, "diversity"),
-        (4, "combined"),
-        (8, "random"),
-        (8, "diversity"),
-        (8, "combined"),
-    ]
+    found = told(ask, *words)
+    ways = ("random", "diversity", "combined")
+    assert [(w["segments"], w["way"]) for w in found["worth"]] == [(n, way) for n in (4, 8) for way in ways]
 
 
 def people(*verdicts: str) -> list[Preference]:
-    given: dict[str, Verdict] = {"A": "A", "B": "B", "E": "E"}
     return [
-        Preference(
-            lp="en-de",
-            segment=str(number),
-            systems=("X", "Y"),
-            annotator=f"p{person}",
-            criterion="overall",
-            verdict=given[verdict],
-        )
+        preferred("X", "Y", verdict, str(number), annotator=f"p{person}")  # type: ignore[arg-type]
         for number, said in enumerate(verdicts)
         for person, verdict in enumerate(said)
     ]
 
 
-def test_verdicts_of_people_become_gold(capsys: pytest.CaptureFixture[str]) -> None:
+def test_verdicts_of_people_become_gold(ask: Ask) -> None:
     write_records("people.jsonl", people("AAA", "AAB", "EEE", "ABE"))
-    found = told(capsys, "curate", "agreement", "people.jsonl", "--out", "gold.jsonl")
-    assert isinstance(found["criteria"], list)
+    found = told(ask, "curate", "agreement", "people.jsonl", "--out", "gold.jsonl")
     (overall,) = found["criteria"]
-    assert {name: overall[name] for name in ("judged", "split", "ranked", "tied", "easy", "hard")} == {
-        "judged": 4,
-        "split": 1,
-        "ranked": 2,
-        "tied": 1,
-        "easy": 2,
-        "hard": 1,
-    }
+    wanted = {"judged": 4, "split": 1, "ranked": 2, "tied": 1, "easy": 2, "hard": 1}
+    assert {name: overall[name] for name in wanted} == wanted
     gold = [r for r in read_records("gold.jsonl") if isinstance(r, Preference)]
-    assert [(r.segment, r.verdict, r.flags) for r in gold] == [
-        ("0", "A", ("easy",)),
-        ("1", "A", ("hard",)),
-        ("2", "E", ("easy",)),
-    ]
+    found = [(r.segment, r.verdict, *r.flags) for r in gold]
+    assert found == [("0", "A", "easy"), ("1", "A", "hard"), ("2", "E", "easy")]
     assert call("rank", "gold.jsonl", "--method", "copeland") == 0
 
 
-def test_ratings_go_through_the_gate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ratings_go_through_the_gate(ask: Ask) -> None:
     ratings = {"p1": (0, 4), "p2": (1, 4), "p3": (4, 0)}
     records = [
-        Annotation(lp="zh-en", segment=segment, system=system, annotator=who, protocol="sqm", rating=rating)
-        for segment, people_ in (("1", ("p1", "p2")), ("2", ("p1", "p3")))
-        for who in people_
+        rated(system, segment, rating, lp="zh-en", annotator=who, protocol="sqm")
+        for segment, annotators in (("1", ("p1", "p2")), ("2", ("p1", "p3")))
+        for who in annotators
         for system, rating in zip("XY", ratings[who], strict=True)
     ]
     write_records("ratings.jsonl", records)
-    unsaid = told(capsys, "curate", "agreement", "ratings.jsonl")
-    assert [(each["unjudged"], each["failed_share"]) for each in unsaid["lps"]] == [(2, None)]  # type: ignore[attr-defined]
+    unsaid = told(ask, "curate", "agreement", "ratings.jsonl")
+    assert [(each["unjudged"], each["failed_share"]) for each in unsaid["lps"]] == [(2, None)]
     two = ("--set", "least_shared=2")
-    found = told(capsys, "curate", "agreement", "ratings.jsonl", "--out", "passed.jsonl", *two)
-    assert isinstance(found["lps"], list)
+    found = told(ask, "curate", "agreement", "ratings.jsonl", "--out", "passed.jsonl", *two)
     (counted,) = found["lps"]
-    assert {name: counted[name] for name in ("segments", "passed", "failed", "failed_share")} == {
-        "segments": 2,
-        "passed": 1,
-        "failed": 1,
-        "failed_share": 0.5,
-    }
+    wanted = {"segments": 2, "passed": 1, "failed": 1, "failed_share": 0.5}
+    assert {name: counted[name] for name in wanted} == wanted
     assert read_records("passed.jsonl") == records[:4]
     assert call("curate", "agreement", "ratings.jsonl", "--threshold", "2") == 2
 
@@ -223,69 +146,29 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture(autouse=True)
-def _curate_asking_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def test_a_filter_keeps_the_hardest_of_each_domain(capsys: pytest.CaptureFixture[str]) -> None:
-    words = (
-        "curate",
-        "filter",
-        SET,
-        "--lp",
-        "en-de",
-        "--top",
-        "6",
-        "--out",
-        "hard.jsonl",
-        "--format",
-        "json",
-    )
-    assert call(*words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [(d["name"], d["kept"]) for d in told["domains"]] == [("news", 3), ("support", 3)]
-    assert told["signature"].startswith("difficulty|model:builtin/rules|")
+def test_a_filter_keeps_the_hardest_of_each_domain(ask: Ask) -> None:
+    words = ("curate", "filter", SET, "--lp", "en-de", "--top", "6", "--out", "hard.jsonl")
+    found = told(ask, *words)
+    assert [(d["name"], d["kept"]) for d in found["domains"]] == [("news", 3), ("support", 3)]
+    assert found["signature"].startswith("difficulty|model:builtin/rules|")
     kept = read_test_set("hard.jsonl")
     assert len(kept) == 6
     assert all(isinstance(s.meta["difficulty"], dict) for s in kept)
     assert read_run("hard.jsonl.run").info.counts == {"judged": 16, "failed": 0, "pending": 0}
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("filter", SET, "--top", "1"),
-        ("translate", SET),
-        ("translate", SET, "--command", "cat", "--name", "Cat"),
-    ],
-    ids=str,
-)
-def test_a_share_of_failures_that_is_none_is_refused_before_anything_is_asked(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("curate", *words, "--out", "new.jsonl", "--max-failed", "lots") == 2
-    assert (
-        "--max-failed (in Python max_failed) must be a share such as 1% or 0.01, got 'lots'"
-        in capsys.readouterr().err
-    )
-    assert not Path("new.jsonl.run").exists()
-
-
-def test_sources_alone_can_be_filtered(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sources_alone_can_be_filtered(ask: Ask) -> None:
     Path("de.txt").write_text("Eins\nZwei!\n", encoding="utf-8")
-    assert call("curate", "filter", "-s", "de.txt", "--lp", "de-en", "--top", "1", "--out", "hard.jsonl") == 0
+    words = ("-s", "de.txt", "--lp", "de-en", "--top", "1", "--out", "hard.jsonl")
+    assert "no language model judges" in ask.done("curate", "filter", *words).err
     assert [s.source for s in read_test_set("hard.jsonl")] == ["Zwei!"]
-    assert "no language model judges" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [("filter", SET), ("translate", SET)], ids=lambda w: w[0])
-def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(words: tuple[str, ...], ask: Ask) -> None:
     model = ("--model", "mock", "--base-url", "http://127.0.0.1:9/v1")
-    assert call("curate", *words, *model, "--out", "x.jsonl", "--dry-run", "--format", "json") == 0
-    assert json.loads(capsys.readouterr().out)["calls"]["typical"] > 0
+    found = told(ask, "curate", *words, *model, "--out", "x.jsonl", "--dry-run")
+    assert found["calls"]["typical"] > 0
     assert list(Path().iterdir()) == []
 
 
@@ -295,16 +178,15 @@ def test_a_budget_that_is_used_up_ends_with_its_code() -> None:
     assert not Path("x.jsonl").exists()
 
 
-def test_drafts_are_systems_beside_those_that_were_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_drafts_are_systems_beside_those_that_were_there(ask: Ask) -> None:
     words = ("curate", "translate", SET, "--lp", "en-de", "--candidates", "5", "--out", "drafts.jsonl")
-    assert call(*words) == 0
+    assert "|temperature:0.7|" in ask.done(*words).out
     drafts = read_test_set("drafts.jsonl")
     assert drafts.systems[-6:] == ("Dogwood", *(f"rules-{n}" for n in range(1, 6)))
-    assert "|temperature:0.7|" in capsys.readouterr().out
     assert call("run", "gemba-da", "drafts.jsonl", "--systems", "rules-1,Alder", "--out", "run") == 0
 
 
-def test_drafts_are_edited_by_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_drafts_are_edited_by_people(ask: Ask) -> None:
     """From sources to references, as MENT made its own."""
     words = ("--lp", "en-de", "--limit", "4", "--candidates", "3", "--out", "drafts.jsonl")
     assert call("curate", "translate", SET, *words) == 0
@@ -320,38 +202,20 @@ def test_drafts_are_edited_by_people(capsys: pytest.CaptureFixture[str]) -> None
 def test_one_translation_is_drawn_at_temperature_0() -> None:
     assert call("curate", "translate", SET, "--name", "new", "--limit", "2", "--out", "new.jsonl") == 0
     assert read_test_set("new.jsonl").systems[-1] == "new"
-    assert read_run("new.jsonl.run").info.settings["judge"] == {"temperature": 0.0, "prompts": _digest()}
-
-
-def _digest() -> str:
-    from adjudge.curation.drafting import AskTranslation
-
-    return AskTranslation().prompts_digest
-
-
-def test_a_program_translates_and_what_it_cannot_is_absent(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("upper.py").write_text(PROGRAM, encoding="utf-8")
-    program = ("--command", f"{sys.executable} upper.py", "--name", "upper")
-    words = (
-        "curate",
-        "translate",
-        SET,
-        "--lp",
-        "en-de",
-        *program,
-        "--out",
-        "upper.jsonl",
-        "--format",
-        "json",
-    )
-    assert call(*words) == 3
-    (system,) = json.loads(capsys.readouterr().out)["systems"]
-    assert system == {
-        "system": "upper",
-        "translated": 14,
-        "failed": 2,
-        "reasons": {"empty": 1, "refused": 1},
+    assert read_run("new.jsonl.run").info.settings["judge"] == {
+        "temperature": 0.0,
+        "prompts": AskTranslation().prompts_digest,
     }
+
+
+def test_a_program_translates_and_what_it_cannot_is_absent(ask: Ask) -> None:
+    Path("upper.py").write_text(PROGRAM, encoding="utf-8")
+    program = ("--command", f"{sys.executable} upper.py", "--name", "upper", "--out", "upper.jsonl")
+    asked = ask("curate", "translate", SET, "--lp", "en-de", *program, "--format", "json")
+    assert asked.code == 3
+    (system,) = asked.json["systems"]
+    reasons = {"empty": 1, "refused": 1}
+    assert system == {"system": "upper", "translated": 14, "failed": 2, "reasons": reasons}
     made = {s.segment: s for s in read_test_set("upper.jsonl")}
     assert made["1"].translations["upper"] == made["1"].source.upper()
     assert "upper" not in made["2"].translations
@@ -368,31 +232,50 @@ def test_a_program_that_does_not_end_well_is_not_believed(program: str) -> None:
     assert "bad" not in read_test_set("bad.jsonl").systems
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("translate", SET, "--name", "Alder"), "has 'Alder' already"),
-        (("translate", SET, "--name", "a/b"), "--name must be"),
-        (("translate", SET, "--candidates", "2", "--temperature", "0"), "temperature above 0"),
-        (("translate", SET, "--command", "cat"), "--command needs --name"),
-        (("translate", SET, "--command", "no-such-program", "--name", "x"), "no program of that name"),
-        (("translate", SET, "--command", "cat", "--name", "x", "--model", "m"), "--model is for models"),
-        (("filter", SET, "--top", "3", "--share", "0.5"), "choose one of them"),
-    ],
-)
-def test_what_cannot_be_is_said_before_anything_is_asked(
-    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("curate", *words, "--out", "x.jsonl") == 2
-    assert said in capsys.readouterr().err
-    assert list(Path().iterdir()) == []
-
-
-def test_who_translates_with_the_rules_is_told_that_these_copy_the_source(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_who_translates_with_the_rules_is_told_that_these_copy_the_source(ask: Ask) -> None:
     Path("en.txt").write_text("One.\n")
-    assert call("curate", "translate", "-s", "en.txt", "--lp", "en-de", "--out", "new.jsonl") == 0
-    said = capsys.readouterr().err
+    said = ask.done("curate", "translate", "-s", "en.txt", "--lp", "en-de", "--out", "new.jsonl").err
     assert "builtin/rules translate nothing: they copy the source behind a mark" in said
     assert "no language model judges" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("curate pairs SET --thin Dogwood", 2, "SYSTEM=3"),
+        ("curate pairs SET --thin Oak=2", 2, "no system 'Oak'"),
+        ("run gemba-mqm SET --pairs-file p.jsonl", 2, "does not compare pairs"),
+        ("run fire SET --pairs-file p.jsonl", 2, "none of its pairs"),
+        ("run fire SET --pairs listed", 2, "needs a --pairs-file"),
+        ("run fire SET --pairs adaptive --pairs-file p.jsonl", 2, "has no effect"),
+        ("run fire SET --pairs-file bad.jsonl", 1, "two different names"),
+        ("run fire SET --pairs-file twice.jsonl", 1, "compared twice"),
+        ("curate select SET --lp en-de --by variance", 2, "needs a metric"),
+        ("curate select SET --lp en-de --budget 0", 2, "--budget must be"),
+        ("curate select SET --scores GOLD", 2, "--by random looks at no scores"),
+        ("curate agreement MQM", 1, "no rating"),
+        ("curate translate SET --name Alder", 2, "has 'Alder' already"),
+        ("curate translate SET --name a/b", 2, "--name must be"),
+        ("curate translate SET --candidates 2 --temperature 0", 2, "temperature above 0"),
+        ("curate translate SET --command cat", 2, "--command needs --name"),
+        ("curate translate SET --command no-such-program --name x", 2, "no program of that name"),
+        ("curate translate SET --command cat --name x --model m", 2, "--model is for models"),
+        ("curate translate SET --command cat --name x --max-failed lots", 2, "must be a share such as 1%"),
+        ("curate translate SET --max-failed lots", 2, "--max-failed (in Python max_failed) must be a share"),
+        ("curate filter SET --top 1 --max-failed lots", 2, "must be a share such as 1% or 0.01, got 'lots'"),
+        ("curate filter SET --top 3 --share 0.5", 2, "choose one of them"),
+    ],
+)
+def test_what_cannot_be_is_said_and_writes_nothing(words: str, code: int, said: str, ask: Ask) -> None:
+    line = '{"lp": "en-de", "segment": "none", "systems": ["Alder", "Birch"]}\n'
+    Path("p.jsonl").write_text(line)
+    Path("bad.jsonl").write_text('{"lp": "en-de", "segment": "1", "systems": ["A", "A"]}\n')
+    Path("twice.jsonl").write_text(line + line.replace('"Alder", "Birch"', '"Birch", "Alder"'))
+    files = {"SET": SET, "GOLD": GOLD, "MQM": MQM}
+    given = [files.get(word, word) for word in words.split()]
+    assert said in ask.refused(*given, "--out", "x", code=code)
+    assert {path.name for path in Path().iterdir()} == {"p.jsonl", "bad.jsonl", "twice.jsonl"}
+
+
+def test_segments_are_selected_for_a_file_or_to_see_their_worth(ask: Ask) -> None:
+    assert "give either --out" in ask.refused("curate", "select", SET, "--lp", "en-de")

@@ -1,4 +1,4 @@
-"""`adjudge calibrate`, and a run with what it wrote."""
+"""`adjudge calibrate`, by a run or by gold, and a run with what it wrote."""
 
 import json
 from dataclasses import replace
@@ -7,66 +7,50 @@ from pathlib import Path
 import pytest
 
 from adjudge import examples
-from adjudge.cli.judge_commands import calibrate_run
 from adjudge.core.record import Preference
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import DataError, UsageError
 from adjudge.runs.engines import run
-from adjudge.runs.job import CalibrateSettings
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import read_records, read_run_info
-from tests.cli.calling import call
+from tests.cli.calling import Ask
 from tests.runs.conftest import rewrite_records, small_set
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
 FEW = ("--lp", "en-de", "--limit", "6")
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def test_a_threshold_is_written_and_named_by_the_run_that_reads_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_threshold_is_written_and_named_by_the_run_that_reads_it(ask: Ask) -> None:
     words = ("calibrate", "himate", EXAMPLES, *FEW, "--percentile", "60", "--out", "himate.json")
-    assert call(*words, "--format", "json") == 0
-    out, err = capsys.readouterr()
-    told = json.loads(out)
+    asked = ask.done(*words, "--format", "json")
+    told = asked.json
     assert told["thresholds"]["en-de"] == json.loads(Path("himate.json").read_text())["thresholds"]["en-de"]
     assert (told["judge"], told["model"], told["percentile"]) == ("himate", "builtin/rules", 60.0)
-    assert "use it with: adjudge run himate ... --threshold himate.json" in err
+    assert "use it with: adjudge run himate ... --threshold himate.json" in asked.err
     assert read_run_info(Path("himate.json.run")).settings["judge"]["stages"] == "se+sr"  # type: ignore[index]
-    assert call("run", "himate", EXAMPLES, *FEW, "--out", "run", "--threshold", "himate.json") == 0
+    said = ask.done("run", "himate", EXAMPLES, *FEW, "--out", "run", "--threshold", "himate.json").err
+    assert "no confidence threshold" not in said
     assert f"|threshold:p60-{told['digest']}|" in str(read_run_info(Path("run")).signature)
-    assert "no confidence threshold" not in capsys.readouterr().err
 
 
-def test_a_run_without_a_threshold_says_so_and_what_prompts_share(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert call("run", "himate", EXAMPLES, *FEW, "--out", "run") == 0
-    err = capsys.readouterr().err
+def test_a_run_without_a_threshold_says_so_and_what_prompts_share(ask: Ask) -> None:
+    err = ask.done("run", "himate", EXAMPLES, *FEW, "--out", "run").err
     assert "every remaining error is discussed" in err
     assert "prompts of stage 1 begin alike: " in err
 
 
 def test_run_forecast_and_show_say_in_one_line_for_which_language_pairs_there_are_no_examples(
-    capsys: pytest.CaptureFixture[str],
+    ask: Ask,
 ) -> None:
     segments = [
         Segment(segment="1", lp=lp, source="Hi.", translations={"A": "x"}) for lp in ("en-de", "en-fi")
     ]
-    write_test_set(Path("two.jsonl"), TestSet(name="two", segments=tuple(segments)))
+    write_test_set("two.jsonl", TestSet(name="two", segments=tuple(segments)))
     told = "no worked examples for en-fi: there agents judge by definitions alone"
     for judge in ("himate", "single-agent"):
         for words in (("run", judge, "two.jsonl", "--out", judge), ("forecast", judge, "two.jsonl")):
-            assert call(*words) == 0
-            assert capsys.readouterr().err.count(told) == 1
+            assert ask.done(*words).err.count(told) == 1
         for lp, lines in (("en-fi", 1), ("en-de", 0)):
-            assert call("show", judge, "--segment", "two.jsonl", "--lp", lp) == 0
-            assert capsys.readouterr().err.count(told) == lines
+            assert ask.done("show", judge, "--segment", "two.jsonl", "--lp", lp).err.count(told) == lines
 
 
 @pytest.mark.parametrize(
@@ -86,49 +70,36 @@ def test_run_forecast_and_show_say_in_one_line_for_which_language_pairs_there_ar
     ],
 )
 def test_what_cannot_be_calibrated_leaves_no_file(
-    words: tuple[str, ...], code: int, said: str, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], code: int, said: str, ask: Ask
 ) -> None:
-    assert call("calibrate", *words, "--out", "himate.json") == code
-    assert said in capsys.readouterr().err
+    assert said in ask.refused("calibrate", *words, "--out", "himate.json", code=code)
     assert not Path("himate.json").exists()
 
 
-# `adjudge calibrate JUDGE RUN --gold FILE` as a user calls it.
-
-
-def gold_of(folder: Path, path: Path) -> Path:
-    records = [replace(r, annotator="person") for r in read_records(folder) if isinstance(r, Preference)]
-    write_records(path, records)
-    return path
-
-
-def test_it_prints_the_threshold_and_what_it_changes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run("direct-rank", small_set(3), out=tmp_path / "run", settings={"samples": "3"})
-    found = [r for r in read_records(tmp_path / "run") if isinstance(r, Preference)]
+def test_it_prints_the_threshold_and_what_it_changes(ask: Ask) -> None:
+    run("direct-rank", small_set(3), out="run", settings={"samples": "3"})
+    found = [r for r in read_records("run") if isinstance(r, Preference)]
     said = [replace(r, verdict="A", strength=0.2 + 0.3 * n) for n, r in enumerate(found)]
-    rewrite_records(tmp_path / "run", said)
-    gold = tmp_path / "gold.jsonl"
-    people = [replace(r, annotator="person", verdict="A" if n else "E") for n, r in enumerate(said)]
-    write_records(gold, people)
-    calibrate_run("direct-rank", tmp_path / "run", CalibrateSettings(gold=gold, lp="en-de"), "json")
-    printed = capsys.readouterr()
-    (one,) = json.loads(printed.out)["criteria"]
+    rewrite_records(Path("run"), said)
+    write_records(
+        "gold.jsonl",
+        [replace(r, annotator="person", verdict="A" if n else "E") for n, r in enumerate(said)],
+    )
+    words = ("calibrate", "direct-rank", "run", "--gold", "gold.jsonl")
+    asked = ask.done(*words, "--lp", "en-de", "--format", "json")
+    (one,) = asked.json["criteria"]
     assert (one["n"], one["threshold"], one["after"]["all"]) == (3, 0.2, 1.0)
-    assert "adjudge run direct-rank ... --tie-threshold 0.2" in printed.err
-    calibrate_run("direct-rank", tmp_path / "run", CalibrateSettings(gold=gold), "table")
-    assert "3 comparisons; gold ties 1 of them." in capsys.readouterr().out
+    assert "adjudge run direct-rank ... --tie-threshold 0.2" in asked.err
+    assert "3 comparisons; gold ties 1 of them." in ask.done(*words).out
 
 
-def test_a_run_that_cannot_be_calibrated_is_refused(tmp_path: Path) -> None:
-    done = tmp_path / "run"
-    run("direct-rank", small_set(2), out=done)
-    gold = gold_of(done, tmp_path / "gold.jsonl")
-    with pytest.raises(UsageError, match="is a run of direct-rank, not of fire"):
-        calibrate_run("fire", done, CalibrateSettings(gold=gold), "table")
-    with pytest.raises(DataError, match="--samples, or --strength logprob"):
-        calibrate_run("direct-rank", done, CalibrateSettings(gold=gold), "table")
-    run("direct-rank", small_set(2), out=tmp_path / "tied", settings={"samples": "2", "tie_threshold": "0.5"})
-    with pytest.raises(UsageError, match=r"made with tie_threshold 0\.5"):
-        calibrate_run("direct-rank", tmp_path / "tied", CalibrateSettings(gold=gold), "table")
+def test_a_run_that_cannot_be_calibrated_is_refused(ask: Ask) -> None:
+    run("direct-rank", small_set(2), out="run")
+    run("direct-rank", small_set(2), out="tied", settings={"samples": "2", "tie_threshold": "0.5"})
+    preferences = [r for r in read_records("run") if isinstance(r, Preference)]
+    write_records("gold.jsonl", [replace(r, annotator="person") for r in preferences])
+    gold = ("--gold", "gold.jsonl")
+    assert "is a run of direct-rank, not of fire" in ask.refused("calibrate", "fire", "run", *gold)
+    said = ask.refused("calibrate", "direct-rank", "run", *gold, code=1)
+    assert "--samples, or --strength logprob" in said
+    assert "made with tie_threshold 0.5" in ask.refused("calibrate", "direct-rank", "tied", *gold)

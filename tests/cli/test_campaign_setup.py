@@ -1,4 +1,4 @@
-"""What `adjudge campaign new` says of the work that it makes, and `status` of what is left."""
+"""`adjudge campaign new`, `import`, `status` and `analyse`: what they say, and files that are too much."""
 
 import gzip
 import json
@@ -17,17 +17,16 @@ from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.database import item, task
 from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.settings import CampaignSettings
-from adjudge.cli.main import main
-from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.formats.campaign_export import write_campaign_file
 from adjudge.store.json_lines import write_records, write_test_set
+from tests.analysis.records import mqm
 from tests.analysis.study_campaigns import campaign
 from tests.analysis.test_study import two_systems
 from tests.campaigns.conftest import NOW, make_test_set
 from tests.campaigns.work import answer_all, person, take, work_off
-from tests.cli.calling import Asked, call
+from tests.cli.calling import Ask, Asked
 
 # `adjudge campaign analyse`: a folder, an export or an Appraise CSV, whole or half done.
 
@@ -39,8 +38,8 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def analysed(capsys: pytest.CaptureFixture[str], *words: object) -> Asked:
-    return Asked(capsys, "campaign", "analyse", *words)
+def analysed(ask: Ask, *words: object) -> Asked:
+    return ask("campaign", "analyse", *words)
 
 
 def value(done: Asked, section: str, of: str, measure: str) -> float:
@@ -50,65 +49,48 @@ def value(done: Asked, section: str, of: str, measure: str) -> float:
 
 
 @pytest.mark.usefixtures("_one_format")
-def test_an_export_is_analysed_and_drawn(
-    capsys: pytest.CaptureFixture[str], export: Path, tmp_path: Path
-) -> None:
-    done = analysed(capsys, export, "--resamples", 20, "--format", "json", "--figures", tmp_path / "figures")
+def test_an_export_is_analysed_and_drawn(ask: Ask, export: Path) -> None:
+    done = analysed(ask, export, "--resamples", 20, "--format", "json", "--figures", Path("figures"))
     assert value(done, "profile", "A", "rating") == 77.5
-    assert (tmp_path / "figures" / "ranking.rating.svg").is_file()
-    table = analysed(capsys, export, "--resamples", 0, "--format", "markdown").out
+    assert Path("figures/ranking.rating.svg").is_file()
+    table = analysed(ask, export, "--resamples", 0, "--format", "markdown").out
     assert "**Which systems are better? By rating**" in table
 
 
-def test_a_campaign_that_is_half_done_is_analysed_from_its_folder(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    made, _ = new_campaign(
-        tmp_path / "half", make_test_set("en-de"), CampaignSettings(protocol="esa"), 3, now=NOW
-    )
+def test_a_campaign_that_is_half_done_is_analysed_from_its_folder(ask: Ask) -> None:
+    made, _ = new_campaign(Path("half"), make_test_set("en-de"), CampaignSettings(protocol="esa"), 3, now=NOW)
     work_off(made, person(made), NOW)
     made.database.close()
-    done = analysed(capsys, tmp_path / "half", "--resamples", 20, "--format", "json")
+    done = analysed(ask, Path("half"), "--resamples", 20, "--format", "json")
     assert value(done, "profile", "all", "rating") == 100
     assert done.json["pairs"][0]["campaign"] == "half"
 
 
-def test_another_language_pair_than_those_of_a_campaign_is_refused(
-    capsys: pytest.CaptureFixture[str], export: Path
-) -> None:
-    assert "has no lp 'en-cs'; it has en-de" in analysed(capsys, export, "--lp", "en-cs").err
+def test_a_campaign_without_judgements_is_said_to_have_none_yet(ask: Ask, export: Path) -> None:
+    new_campaign(Path("new"), make_test_set("en-de"), CampaignSettings(protocol="esa"), 3, now=NOW)
+    said = analysed(ask, Path("new"), "--lp", "en-de").err
+    assert "'new' has no judgements yet of en-de" in said
+    for path in (Path("new"), export):
+        assert "has no lp 'en-cs'; it has en-de" in analysed(ask, path, "--lp", "en-cs").err
 
 
-def test_a_campaign_without_judgements_is_said_to_have_none_yet(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    new_campaign(tmp_path / "new", make_test_set("en-de"), CampaignSettings(protocol="esa"), 3, now=NOW)
-    assert "'new' has no judgements yet of en-de" in analysed(capsys, tmp_path / "new", "--lp", "en-de").err
-    assert "has no lp 'en-cs'; it has en-de" in analysed(capsys, tmp_path / "new", "--lp", "en-cs").err
-
-
-def test_a_csv_without_its_batches_says_what_is_wanted(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    (tmp_path / "scores.csv").write_text("")
-    assert "name one with --batches" in analysed(capsys, tmp_path / "scores.csv").err
+def test_a_csv_without_its_batches_says_what_is_wanted(ask: Ask) -> None:
+    Path("scores.csv").write_text("")
+    assert "name one with --batches" in analysed(ask, Path("scores.csv")).err
 
 
 @pytest.mark.realdata
-def test_the_esa_papers_numbers_come_out_of_its_csv(
-    capsys: pytest.CaptureFixture[str], adjudge_data: Path
-) -> None:
+def test_the_esa_papers_numbers_come_out_of_its_csv(ask: Ask, adjudge_data: Path) -> None:
     gold = adjudge_data / "wmt23" / "human-scores" / "en-de.mqm.merged.seg.rating"
     csv = adjudge_data / "esa" / "240315rc5ESA.scores.csv"
-    done = analysed(capsys, csv, "--gold", gold, "--resamples", 20, "--format", "json")
+    done = analysed(ask, csv, "--gold", gold, "--resamples", 20, "--format", "json")
     wanted = pytest.approx(0.2271, abs=5e-4)  # the paper leaves fillers out
     assert value(done, "gold", "rating", "Kendall tau-c") == wanted
     assert value(done, "gold", "points", "Kendall tau-c") == pytest.approx(0.1702, abs=5e-4)
     assert value(done, "systems", "with gold", "pairwise accuracy") == pytest.approx(0.9487, abs=1e-4)
     assert value(done, "weights", "all", "best weight") == 4.8
-    assert value(done, "features", "major errors", "Pearson with the rating") == pytest.approx(
-        -0.52, abs=0.005
-    )
+    with_rating = value(done, "features", "major errors", "Pearson with the rating")
+    assert with_rating == pytest.approx(-0.52, abs=0.005)
 
 
 # Files that are made to fill memory or time end `campaign import` and `campaign new` with one clear line.
@@ -208,38 +190,30 @@ def test_no_bomb_fills_memory_or_time_whatever_command_opens_it(tmp_path: Path) 
     assert not [one for one in tmp_path.iterdir() if one.name.startswith(".")]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("batches.json", "[]"),
-        ("mine.csv", "anna,sys,1,TGT,en,de,1,doc#a,False,[],1,1,1,1\n"),  # and no batches beside it
-        ("empty.jsonl", ""),
-        ("texts.csv", "source,A\nOne.,Eins.\n"),  # nobody judged anything
-        ("scores.csv", "name,score\nanna,3\n"),
-        ("nul.jsonl", "\0"),
-    ],
-)
-def test_an_import_that_is_refused_leaves_no_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: str
-) -> None:
-    (tmp_path / name).write_text(content)
-    with pytest.raises(SystemExit) as left:
-        main(["campaign", "import", str(tmp_path / "out"), str(tmp_path / name), "--lp", "en-de"])
-    assert left.value.code in {1, 2}
-    said = capsys.readouterr().err
-    assert name in said
-    assert said.count("\n") == 1
-    assert not (tmp_path / "out").exists()
+def test_an_import_that_is_refused_leaves_no_folder(ask: Ask) -> None:
+    contents = {
+        "batches.json": "[]",
+        "mine.csv": "anna,sys,1,TGT,en,de,1,doc#a,False,[],1,1,1,1\n",  # and no batches beside it
+        "empty.jsonl": "",
+        "texts.csv": "source,A\nOne.,Eins.\n",  # nobody judged anything
+        "scores.csv": "name,score\nanna,3\n",
+        "nul.jsonl": "\0",
+    }
+    for name, content in contents.items():
+        Path(name).write_text(content)
+        asked = ask("campaign", "import", "out", name, "--lp", "en-de")
+        assert (asked.code in {1, 2}, name in asked.err, asked.err.count("\n")) == (True, True, 1)
+        assert not Path("out").exists()
+        Path(name).unlink()  # none lies beside the next
 
 
 SYSTEMS = tuple("abcd")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _files(_elsewhere: None) -> None:
     """One segment of four systems as one.jsonl, ten documents of them as ten.jsonl."""
-    monkeypatch.chdir(tmp_path)
-    segments = [
+    segments = tuple(
         Segment(
             segment=str(number),
             lp="en-de",
@@ -248,15 +222,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             translations={name: f"Haus {number} ist rot, sagt {name}." for name in SYSTEMS},
         )
         for number in range(10)
-    ]
-    write_test_set("one.jsonl", TestSet(name="one", segments=tuple(segments[:1])))
-    write_test_set("ten.jsonl", TestSet(name="ten", segments=tuple(segments)))
+    )
+    write_test_set("one.jsonl", TestSet(name="one", segments=segments[:1]))
+    write_test_set("ten.jsonl", TestSet(name="ten", segments=segments))
 
 
-def told(capsys: pytest.CaptureFixture[str], test_set: str, *options: str) -> dict[str, str]:
+def told(ask: Ask, test_set: str, *options: str) -> dict[str, str]:
     """Lines of what was made, by their first word."""
-    assert call("campaign", "new", "autumn", test_set, "-n", "2", *options) == 0
-    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    made = ask.done("campaign", "new", "autumn", test_set, "-n", "2", *options).out
+    lines = [line.split(maxsplit=1) for line in made.splitlines()]
     return {line[0]: line[1] for line in lines}
 
 
@@ -271,68 +245,42 @@ def told(capsys: pytest.CaptureFixture[str], test_set: str, *options: str) -> di
     ],
 )
 def test_the_time_is_that_of_all_translations_and_never_nothing(
-    protocol: str, tasks: str, to_do: str, work: str, capsys: pytest.CaptureFixture[str]
+    protocol: str, tasks: str, to_do: str, work: str, ask: Ask
 ) -> None:
-    lines = told(capsys, "one.jsonl", "--protocol", protocol)
+    lines = told(ask, "one.jsonl", "--protocol", protocol)
     assert lines["tasks"] == tasks
     judgements = count(int(to_do.split(maxsplit=1)[0]), "judgement")
     assert lines["to"] == f"do    {to_do}, each by 1 of 2 people: {judgements}"
     assert lines["time"] == f"about {work} a segment"
 
 
-def test_tasks_without_marks_and_checks_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    marked = (
-        Annotation(lp="en-de", segment=str(number), system=name, annotator="judge", protocol="mqm", spans=())
-        for number in range(10)
-        for name in SYSTEMS
+def test_tasks_without_marks_and_checks_are_counted(ask: Ask) -> None:
+    write_records(
+        "given.jsonl", [mqm(name, str(n), annotator="judge") for n in range(10) for name in SYSTEMS]
     )
-    write_records("given.jsonl", marked)
     options = ("--protocol", "esa-ai", "--given", "given.jsonl", "--control", "0.1", "--checks", "0.02")
-    lines = told(capsys, "ten.jsonl", *options, "--tutorial")
+    lines = told(ask, "ten.jsonl", *options, "--tutorial")
     assert lines["tasks"] == "43 documents, of them 2 checks, 4 controls, 1 tutorial"
 
 
-def test_status_says_what_is_left_in_minutes(capsys: pytest.CaptureFixture[str]) -> None:
-    told(capsys, "one.jsonl", "--assignment", "pool")
+def test_status_says_what_is_left_in_minutes(ask: Ask) -> None:
+    told(ask, "one.jsonl", "--assignment", "pool")
     with open_campaign("autumn") as campaign:
         who = person(campaign)
         given = take(campaign, who, NOW)
         answer_all(campaign, who, given, NOW, rating=70, active=10.0)
         release(campaign, given.number, NOW, actor="test")
-    assert call("campaign", "status", "autumn") == 0
-    out = capsys.readouterr().out
+    out = ask.done("campaign", "status", "autumn").out
     assert "Still to do: 4 judgements, about 1 minute of work." in out
     assert "Finished besides, in tasks that were given back: 1 judgement." in out
 
 
-@pytest.mark.parametrize(
-    ("options", "needed"),
-    [
-        (["--dynamic-by", "information"], "--assignment dynamic"),
-        (["--dynamic-by", "disagreement", "--assignment", "pool"], "--assignment dynamic"),
-        (["--loud"], "--checks"),
-        (["--checks-first"], "--checks"),
-        (["--check-kinds", "missing"], "--checks"),
-        (["--code-pass", "A", "--code-fail", "B"], "--checks"),
-    ],
-)
-def test_an_option_that_would_change_nothing_is_refused(
-    options: list[str], needed: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("campaign", "new", "autumn", "ten.jsonl", "-n", "2", *options) == 2
-    assert f"does nothing without {needed}" in capsys.readouterr().err
-    assert not Path("autumn").exists()
-
-
-def test_people_compare_the_pairs_that_were_drawn_and_no_others(capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_compare_the_pairs_that_were_drawn_and_no_others(ask: Ask) -> None:
     drawn = [("0", ("a", "b")), ("0", ("d", "c")), ("7", ("c", "d")), ("99", ("a", "b"))]
-    write_pairs(
-        Path("pairs.jsonl"),
-        [ListedPair(lp="en-de", segment=name, document="", systems=pair) for name, pair in drawn],
-    )
+    pairs = [ListedPair(lp="en-de", segment=name, document="", systems=pair) for name, pair in drawn]
+    write_pairs(Path("pairs.jsonl"), pairs)
     options = ["--protocol", "pairwise", "--pairs-file", "pairs.jsonl"]
-    assert call("campaign", "new", "autumn", "ten.jsonl", "-n", "2", *options) == 0
-    said = capsys.readouterr()
+    said = ask.done("campaign", "new", "autumn", "ten.jsonl", "-n", "2", *options)
     assert "3 documents" in said.out
     assert "1 of 4 pairs that were asked for is left out" in said.err
     with open_campaign(Path("autumn")) as campaign, campaign.database.reading() as connection:
@@ -341,7 +289,19 @@ def test_people_compare_the_pairs_that_were_drawn_and_no_others(capsys: pytest.C
     assert shown == {("0", "a", "b"), ("0", "c", "d"), ("7", "c", "d")}
 
 
-def test_pairs_are_for_pairwise_alone(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--dynamic-by information", "does nothing without --assignment dynamic"),
+        ("--dynamic-by disagreement --assignment pool", "does nothing without --assignment dynamic"),
+        ("--loud", "does nothing without --checks"),
+        ("--checks-first", "does nothing without --checks"),
+        ("--check-kinds missing", "does nothing without --checks"),
+        ("--code-pass A --code-fail B", "does nothing without --checks"),
+        ("--pairs-file pairs.jsonl", "compares no pairs"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(options: str, said: str, ask: Ask) -> None:
     write_pairs(Path("pairs.jsonl"), [ListedPair(lp="en-de", segment="0", document="", systems=("a", "b"))])
-    assert call("campaign", "new", "autumn", "ten.jsonl", "--pairs-file", "pairs.jsonl") == 2
-    assert "compares no pairs" in capsys.readouterr().err
+    assert said in ask.refused("campaign", "new", "autumn", "ten.jsonl", "-n", "2", *options.split())
+    assert not Path("autumn").exists()

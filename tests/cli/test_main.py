@@ -1,4 +1,4 @@
-"""`adjudge --version`: what a report of a fault says of the program."""
+"""Exit codes: what is not there is wrong use (2), what cannot be used an error (1); and `--version`."""
 
 import json
 import os
@@ -15,127 +15,111 @@ import pytest
 
 from adjudge import examples
 from adjudge.cli import main as main_module
-from adjudge.cli.main import UNKNOWN, main, render_version
+from adjudge.cli.main import UNKNOWN, render_version
 from adjudge.core.ask import Reply
 from adjudge.core.scores import VERSION, Build, read_build
 from adjudge.errors import ModelError, ServerAwayError, ServerStopError, StoreError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
-from tests.cli.calling import Asked, call
-
-# Exit codes: what is not there is wrong use (2), what is there and cannot be used is an error (1).
-
+from tests.cli.calling import Ask, call
 
 TEXTS = str(examples.path("test_set.jsonl"))
 GOLD = str(examples.path("gold.mqm.jsonl"))
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 JUDGED = ("run", "gemba-mqm", TEXTS, "--lp", "en-de", "--limit", "1", "--out", "judged")
-LINES = ("run", "chrf", "--lp", "en-de", "--out", "new")
+NOWHERE = """
+run gemba-mqm nowhere --out new
+run gemba-mqm TEXTS --out new --terms nowhere
+run gemba-mqm TEXTS --out new --prices nowhere
+run gemba-mqm TEXTS --out new --prompts nowhere
+run gemba-mqm TEXTS --out new --model openai/x --key-file nowhere
+run gemba-mqm TEXTS --out new --model replay:nowhere
+run chrf --lp en-de --out new -s nowhere
+run chrf --lp en-de --out new -s TEXTS -t A=nowhere
+run chrf --lp en-de --out new -s TEXTS -t TEXTS -r nowhere
+forecast gemba-mqm nowhere
+forecast gemba-mqm TEXTS --terms nowhere
+score nowhere
+rank GOLD nowhere
+report nowhere
+report judged --gold nowhere
+trace nowhere
+show gemba-mqm --segment nowhere
+show gemba-mqm --prompts nowhere
+convert nowhere - --to jsonl
+convert GOLD - --to records --test-set nowhere
+convert -s nowhere - --to jsonl --lp en-de
+thresholds nowhere --gold GOLD
+thresholds GOLD --gold nowhere
+estimate nowhere --gold GOLD
+estimate GOLD --gold nowhere
+campaign status nowhere
+campaign people nowhere
+campaign export nowhere new
+"""
+DAMAGED = """
+run gemba-mqm broken.jsonl --out new
+run gemba-mqm TEXTS --out new --terms broken.jsonl
+score broken.jsonl
+score TEXTS
+rank broken.jsonl
+report broken.jsonl
+report judged --gold broken.jsonl
+trace broken.jsonl
+convert broken.jsonl - --to jsonl
+"""
+NAMELESS = """
+run gemba-mqm TEXTS --out new --lp en-fr
+run gemba-mqm TEXTS --out new --systems Nobody
+run nobody TEXTS --out new
+run gemba-mqm TEXTS --out new --model nobody/x
+run gemba-mqm TEXTS
+run gemba-mqm --out new
+score judged --lp en-fr
+score judged --weights none
+rank judged --lp en-fr
+report judged --lp en-fr
+trace judged --lp en-fr
+trace judged --lp ende
+trace judged --system Nobody
+trace judged --segment none
+show gemba-mqm --lp en-fr
+show gemba-mqm --system Nobody
+show chrf
+convert TEXTS - --to jsonl --lp en-fr
+list nothing
+nothing
+"""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", "gemba-mqm", "nowhere", "--out", "new"),
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--terms", "nowhere"),
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--prices", "nowhere"),
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--prompts", "nowhere"),
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--model", "openai/x", "--key-file", "nowhere"),
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--model", "replay:nowhere"),
-        (*LINES, "-s", "nowhere"),
-        (*LINES, "-s", TEXTS, "-t", "A=nowhere"),
-        (*LINES, "-s", TEXTS, "-t", TEXTS, "-r", "nowhere"),
-        ("forecast", "gemba-mqm", "nowhere"),
-        ("forecast", "gemba-mqm", TEXTS, "--terms", "nowhere"),
-        ("score", "nowhere"),
-        ("rank", GOLD, "nowhere"),
-        ("report", "nowhere"),
-        ("report", "judged", "--gold", "nowhere"),
-        ("trace", "nowhere"),
-        ("show", "gemba-mqm", "--segment", "nowhere"),
-        ("show", "gemba-mqm", "--prompts", "nowhere"),
-        ("convert", "nowhere", "-", "--to", "jsonl"),
-        ("convert", GOLD, "-", "--to", "records", "--test-set", "nowhere"),
-        ("convert", "-s", "nowhere", "-", "--to", "jsonl", "--lp", "en-de"),
-    ],
-    ids=" ".join,
-)
-def test_a_path_that_leads_nowhere_is_wrong_use(
-    arguments: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(*JUDGED) == 0
-    capsys.readouterr()
-    assert call(*arguments) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1
-    assert "nowhere" in said[0]
-    assert not (tmp_path / "new").exists()
+def said_of(ask: Ask, commands: str) -> dict[str, tuple[int, list[str]]]:
+    """Of each command its code, and the lines that it says."""
+    ask.done(*JUDGED)
+    Path("broken.jsonl").write_text('{"lp": \n')
+    found = {}
+    for command in commands.strip().splitlines():
+        asked = ask(*({"TEXTS": TEXTS, "GOLD": GOLD}.get(word, word) for word in command.split()))
+        found[command] = (asked.code, asked.err.splitlines())
+        assert not Path("new").exists(), command
+    return found
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", "gemba-mqm", "broken.jsonl", "--out", "new"),
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--terms", "broken.jsonl"),
-        ("score", "broken.jsonl"),
-        ("score", TEXTS),
-        ("rank", "broken.jsonl"),
-        ("report", "broken.jsonl"),
-        ("report", "judged", "--gold", "broken.jsonl"),
-        ("trace", "broken.jsonl"),
-        ("convert", "broken.jsonl", "-", "--to", "jsonl"),
-    ],
-    ids=" ".join,
-)
-def test_a_file_that_is_damaged_or_another_kind_is_an_error(
-    arguments: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(*JUDGED) == 0
-    (tmp_path / "broken.jsonl").write_text('{"lp": \n')
-    capsys.readouterr()
-    assert call(*arguments) == 1
-    assert len(capsys.readouterr().err.splitlines()) == 1
+def test_a_path_that_leads_nowhere_is_wrong_use(ask: Ask) -> None:
+    found = said_of(ask, NOWHERE)
+    assert {
+        c: end for c, end in found.items() if end[0] != 2 or ["nowhere" in x for x in end[1]] != [True]
+    } == {}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--lp", "en-fr"),
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--systems", "Nobody"),
-        ("run", "nobody", TEXTS, "--out", "new"),
-        ("run", "gemba-mqm", TEXTS, "--out", "new", "--model", "nobody/x"),
-        ("run", "gemba-mqm", TEXTS),
-        ("run", "gemba-mqm", "--out", "new"),
-        ("score", "judged", "--lp", "en-fr"),
-        ("score", "judged", "--weights", "none"),
-        ("rank", "judged", "--lp", "en-fr"),
-        ("report", "judged", "--lp", "en-fr"),
-        ("trace", "judged", "--lp", "en-fr"),
-        ("trace", "judged", "--lp", "ende"),
-        ("trace", "judged", "--system", "Nobody"),
-        ("show", "gemba-mqm", "--lp", "en-fr"),
-        ("show", "gemba-mqm", "--system", "Nobody"),
-        ("show", "chrf"),
-        ("convert", TEXTS, "-", "--to", "jsonl", "--lp", "en-fr"),
-        ("list", "nothing"),
-        ("nothing",),
-    ],
-    ids=" ".join,
-)
-def test_a_name_that_nothing_has_is_wrong_use(
-    arguments: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(*JUDGED) == 0
-    capsys.readouterr()
-    assert call(*arguments) == 2
-    assert capsys.readouterr().err
-    assert not (tmp_path / "new").exists()
+def test_a_file_that_is_damaged_or_another_kind_is_an_error(ask: Ask) -> None:
+    found = said_of(ask, DAMAGED)
+    assert {command: end for command, end in found.items() if end[0] != 1 or len(end[1]) != 1} == {}
+
+
+def test_a_name_that_nothing_has_is_wrong_use(ask: Ask) -> None:
+    found = said_of(ask, NAMELESS)
+    assert {command: end for command, end in found.items() if end[0] != 2 or not end[1]} == {}
 
 
 RUN = ("run", "gemba-mqm", TEXTS, "--out", "new")
@@ -194,9 +178,6 @@ def test_the_demo_ends_with_the_code_of_the_step_that_failed(monkeypatch: pytest
     assert not Path("demo/report.html").exists()
 
 
-# Stopped from outside...
-
-
 @pytest.mark.parametrize(
     ("place", "arguments"),
     [
@@ -208,19 +189,14 @@ def test_the_demo_ends_with_the_code_of_the_step_that_failed(monkeypatch: pytest
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 def test_ctrl_c_is_answered_with_one_sentence(
-    place: str,
-    arguments: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    place: str, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     assert call(*JUDGED) == 0
     monkeypatch.setattr(place, interrupt)
-    capsys.readouterr()
-    assert call(*arguments) == 130
-    assert capsys.readouterr().err.splitlines()[-1] == "adjudge: stopped before it was done"
+    assert ask.refused(*arguments, code=130).splitlines()[-1] == "adjudge: stopped before it was done"
 
 
 @pytest.mark.parametrize(
@@ -239,57 +215,36 @@ def test_a_reader_who_has_enough_ends_a_command_quietly(arguments: tuple[str, ..
 
 
 @pytest.mark.parametrize(
-    ("arguments", "meant"),
+    ("words", "told"),
     [
-        (("forecast", "gemba-mqm", TEXTS, "--budgte", "1"), "--budget"),
-        (("show", "gemba-mqm", "--sytem", "Alder"), "--system"),
-        (("score", GOLD, "--wieghts", "gemba"), "--weights"),
-        (("raport", "judged"), "report"),
+        ("forecast gemba-mqm TEXTS --budgte 1", "--budget"),
+        ("show gemba-mqm --sytem Alder", "--system"),
+        ("score GOLD --wieghts gemba", "--weights"),
+        ("raport judged", "report"),
+        ("gate --baseline GOLD --margin nan", "must be greater than or equal to 0; got 'nan'"),
+        ("run gemba-mqm TEXTS --limit 0", "must be greater than or equal to 1; got '0'"),
+        ("run gemba-mqm TEXTS --limit x", "unable to parse string as an integer; got 'x'"),
+        ("campaign new z TEXTS --checks 0.9", "must be less than or equal to 0.5; got '0.9'"),
+        ("rank GOLD --method nope", "Invalid value for '--method': 'nope' is not one of"),
     ],
 )
-def test_of_a_misspelt_option_the_nearest_one_is_named(
-    arguments: tuple[str, ...], meant: str, capsys: pytest.CaptureFixture[str]
+def test_of_what_is_misspelt_the_nearest_is_named_and_of_a_value_what_there_is(
+    words: str, told: str, ask: Ask
 ) -> None:
-    assert call(*arguments) == 2
-    assert meant in capsys.readouterr().err
+    assert told in ask.refused(*words.replace("TEXTS", TEXTS).replace("GOLD", GOLD).split())
 
 
-def test_the_help_of_run_has_the_reference_that_a_message_asks_for(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert call("run", "--help") == 0
-    assert "-r, --reference-file" in capsys.readouterr().out
+def test_where_no_option_is_near_none_is_named(ask: Ask) -> None:
+    assert "did you mean" not in ask.refused("show", "gemba-mqm", "--zzz", "1")
 
 
-def test_where_no_option_is_near_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("show", "gemba-mqm", "--zzz", "1") == 2
-    assert "did you mean" not in capsys.readouterr().err
+def test_the_help_of_run_has_the_reference_that_a_message_asks_for(ask: Ask) -> None:
+    assert "-r, --reference-file" in ask.done("run", "--help").out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("gate", "--baseline", GOLD, "--margin", "nan"), "must be greater than or equal to 0; got 'nan'"),
-        (("run", "gemba-mqm", TEXTS, "--limit", "0"), "must be greater than or equal to 1; got '0'"),
-        (("run", "gemba-mqm", TEXTS, "--limit", "x"), "unable to parse string as an integer; got 'x'"),
-        (("campaign", "new", "z", TEXTS, "--checks", "0.9"), "must be less than or equal to 0.5; got '0.9'"),
-        (("rank", GOLD, "--method", "nope"), "Invalid value for '--method': 'nope' is not one of"),
-    ],
-)
-def test_a_refused_value_is_said(
-    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(*arguments) == 2
-    assert told in capsys.readouterr().err
-
-
-# `adjudge list` as a user calls it.
-
-
-def test_calls_of_a_judge_are_said_for_what_it_judges_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["list", "judges", "--format", "json"])
-    calls = {row["judge"]: row["calls"] for row in json.loads(capsys.readouterr().out)["judges"]}
+def test_calls_of_a_judge_are_said_for_what_it_judges_at_once(ask: Ask) -> None:
+    judges = ask.done("list", "judges", "--format", "json").json["judges"]
+    calls = {row["judge"]: row["calls"] for row in judges}
     assert calls["gemba-mqm"] == "1 a translation"
     assert (calls["fire"], calls["direct-rank"]) == ("6 a pair", "2 a pair")
     assert calls["rate"].endswith(" a translation of a source")
@@ -303,42 +258,40 @@ ODD = "12 segments whose docSegId is not their place in this file"
 
 
 @pytest.fixture
-def spellings(tmp_path: Path) -> tuple[Path, Path]:
-    path = tmp_path / "gold.tsv"
+def spellings() -> tuple[Path, Path]:
+    path = Path("gold.tsv")
     rows = [
         f"{system}\td:en-de\t{n}\t{n}\tr\tHello {n}\t<v>Hallo</v> {n}\tFluency/Grammar\tMinor\n"
         for n in range(12)
         for system in ("old", "new")
     ]
     path.write_text(HEADING + "".join(rows))
-    (tmp_path / "sub").mkdir()
-    return path, tmp_path / "sub" / ".." / "gold.tsv"
+    Path("sub").mkdir()
+    return path, Path("sub/../gold.tsv")
 
 
-def test_compare_says_once_what_is_odd(
-    spellings: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = Asked(capsys, "compare", *spellings, "--systems", "old,new", "--format", "json")
-    assert asked.code == 0
+def test_compare_says_once_what_is_odd(spellings: tuple[Path, Path], ask: Ask) -> None:
+    asked = ask.done("compare", *spellings, "--systems", "old,new", "--format", "json")
     assert asked.err.count(ODD) == 1
     assert [asked.json[side]["name"] for side in ("first", "second")] == ["old", "new"]
 
 
-def test_gate_says_it_once_and_asks_for_both_systems(
-    spellings: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gate_says_it_once_and_asks_for_both_systems(spellings: tuple[Path, Path], ask: Ask) -> None:
     sides = ("gate", "--baseline", spellings[0], "--candidate", spellings[1], "--margin", 1)
-    asked = Asked(capsys, *sides, "--systems", "old,new", "--format", "json")
+    asked = ask(*sides, "--systems", "old,new", "--format", "json")
     assert asked.err.count(ODD) == 1
     assert asked.json["n"] == 12
-    assert "baseline and candidate are one: name both systems" in Asked(capsys, *sides).err
+    assert "baseline and candidate are one: name both systems" in ask(*sides).err
 
 
-def test_the_first_line_is_the_version_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["--version"])
-    assert not end.value.code
-    assert capsys.readouterr().out.splitlines()[0] == f"adjudge {VERSION}"
+def test_the_first_line_is_the_version_alone(ask: Ask) -> None:
+    assert ask.done("--version").out.splitlines()[0] == f"adjudge {VERSION}"
+
+
+def test_no_person_and_no_machine_is_named() -> None:
+    assert platform.python_version() in facts()["python"]
+    said = render_version()
+    assert not [name for name in (str(Path.home()), socket.gethostname()) if name in said]
 
 
 def facts() -> dict[str, str]:
@@ -346,13 +299,10 @@ def facts() -> dict[str, str]:
 
 
 def test_a_built_package_says_its_commit_and_its_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_module, "read_build", lambda: Build(commit="c0ffee+", lock="ab12"))
-    assert (facts()["commit"], facts()["lock"]) == ("c0ffee+", "sha256:ab12")
-
-
-def test_a_package_that_was_not_built_claims_no_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_module, "read_build", Build)
-    assert (facts()["commit"], facts()["lock"]) == (UNKNOWN, UNKNOWN)
+    built = Build(commit="c0ffee+", lock="ab12")
+    for build, told in ((built, ("c0ffee+", "sha256:ab12")), (Build(), (UNKNOWN, UNKNOWN))):
+        monkeypatch.setattr(main_module, "read_build", lambda build=build: build)
+        assert (facts()["commit"], facts()["lock"]) == told
 
 
 def test_the_build_is_read_from_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,10 +331,3 @@ def test_libraries_are_those_of_the_core_and_of_the_extras_that_are_installed(
     monkeypatch.setattr(main_module, "version", version)
     assert "psycopg" not in names()
     assert "numpy missing" in facts()["libraries"]
-
-
-def test_no_person_and_no_machine_is_named() -> None:
-    assert platform.python_version() in facts()["python"]
-    said = render_version()
-    assert str(Path.home()) not in said
-    assert socket.gethostname() not in said

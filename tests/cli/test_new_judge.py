@@ -11,30 +11,30 @@ from pathlib import Path
 
 import pytest
 
-import adjudge
 from adjudge import examples
 from adjudge.cli.judge_commands import _names
 from adjudge.judges._prompts import _packaged
 from adjudge.llm.embedded_rules import ROLES
 from adjudge.runs.units import code_of, load_annotator
-from tests.cli.calling import call
+from tests.cli.calling import Ask, call
 
-IMPORTS = "from dataclasses import replace\nfrom adjudge.kit import ErrorSpan\n"
-RECORD = ("return annotation_of(self, subject, rating=rating, flags=flags)",)
-SETTING = "prompts: Path | None = None\n    "
+IMPORTS = """import json
+from dataclasses import replace
+from adjudge.kit import ErrorSpan
+
+def span(severity, end):
+    return ErrorSpan(severity=severity, start=3, end=end)
+
+"""
 TEST_SET = examples.path("test_set.jsonl")
 
 
 @pytest.fixture
-def mood(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Path]:
+def mood(monkeypatch: pytest.MonkeyPatch, ask: Ask) -> Iterator[Path]:
     """The package of judge `mood-meter`, installed as far as Python can see."""
-    monkeypatch.chdir(tmp_path)
-    assert call("new-judge", "mood-meter") == 0
-    said = capsys.readouterr().err
+    said = ask.done("new-judge", "mood-meter").err
     assert said == "judge mood-meter -> mood-meter; mood-meter/README.md says how to test, show and run it\n"
-    package = tmp_path / "mood-meter"
+    package = Path("mood-meter").absolute()
     (installed := package / "mood_meter-1.dist-info").mkdir()
     (installed / "entry_points.txt").write_text("[adjudge.judges]\nmood-meter = mood_meter:MoodMeterJudge\n")
     (installed / "METADATA").write_text("Name: mood-meter\nVersion: 1\n")
@@ -58,57 +58,30 @@ def test_the_package_is_whole_and_named_throughout(mood: Path) -> None:
 
 
 def test_the_package_passes_its_own_test(mood: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:schemathesis",
-        "tests",
-    ]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:schemathesis", "tests"]
+    command = [sys.executable, "-m", "pytest", *options]
     done = subprocess.run(command, cwd=mood, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "5 passed" in done.stdout
 
 
 @pytest.mark.usefixtures("mood")
-def test_every_command_takes_a_judge_of_another_package(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("show", "mood-meter", "--lp", "en-de") == 0
-    shown = capsys.readouterr()
+def test_every_command_takes_a_judge_of_another_package(ask: Ask) -> None:
+    shown = ask.done("show", "mood-meter", "--lp", "en-de")
     assert "Task: rate how natural the translation reads" in shown.out
     assert "[reply]" in shown.out
     assert "--prompts" not in shown.out
-    assert call("forecast", "mood-meter", TEST_SET, "--lp", "en-de", "--format", "json") == 0
-    forecast = json.loads(capsys.readouterr().out)
+    forecast = ask.done("forecast", "mood-meter", TEST_SET, "--lp", "en-de", "--format", "json").json
     assert forecast["calls"] == {"min": 63, "typical": 63, "max": 63}  # one text is not translated
-    assert call("run", "mood-meter", TEST_SET, "--lp", "en-de", "--dry-run") == 0
-    assert call("run", "mood-meter", TEST_SET, "--lp", "en-de", "--out", "run") == 0
-    assert (
-        call("run", "mood-meter", TEST_SET, "--lp", "en-de", "--limit", "2", "--samples", "3", "--out", "s")
-        == 0
-    )
-    capsys.readouterr()
-    assert call("score", "run", "--format", "json") == 0
-    scores = json.loads(capsys.readouterr().out)
+    ask.done(*running("--dry-run"))
+    ask.done(*running())
+    ask.done(*running("--limit", "2", "--samples", "3", out="s"))
+    scores = ask.done("score", "run", "--format", "json").json
     assert {row["n"] for row in scores["systems"].values()} == {15, 16}
-    assert call("trace", "run", "--segment", "1", "--system", "Alder") == 0
-    assert "how natural" in capsys.readouterr().out
-    assert call("list", "judges", "--format", "json") == 0
-    rows = {row["judge"]: row for row in json.loads(capsys.readouterr().out)["judges"]}
+    assert "how natural" in ask.done("trace", "run", "--segment", "1", "--system", "Alder").out
+    rows = {row["judge"]: row for row in ask.done("list", "judges", "--format", "json").json["judges"]}
     assert rows["mood-meter"]["what_it_does"] == "A rating of how natural a translation reads."
     assert _names("mood") == ["mood-meter"]
-
-
-@pytest.mark.usefixtures("mood")
-def test_a_judge_of_another_package_runs_from_python(tmp_path: Path) -> None:
-    run = adjudge.run(
-        "mood-meter", TEST_SET, lp="en-de", limit=2, out=tmp_path / "run", model="builtin/rules"
-    )
-    assert len(run.records) == 8
-    assert {record.annotator for record in run.records} == {"mood-meter"}
 
 
 @pytest.mark.parametrize(
@@ -121,163 +94,110 @@ def test_a_judge_of_another_package_runs_from_python(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("mood")
-def test_what_is_wrong_is_said_as_of_a_judge_of_ours(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_is_said_as_of_a_judge_of_ours(arguments: list[str], said: str, ask: Ask) -> None:
     Path("mine").mkdir()
-    (Path("mine") / "sistem.md").touch()
-    for command in (["show"], ["forecast"], ["run", "--out", "run"]):
-        verb, *more = command
-        texts = [] if verb == "show" else [str(TEST_SET)]
-        assert call(verb, "mood-meter", *texts, *more, "--lp", "en-de", *arguments) == 2
-        assert said in capsys.readouterr().err
+    Path("mine/sistem.md").touch()
+    for verb, *words in (["show"], ["forecast", TEST_SET], ["run", TEST_SET, "--out", "run"]):
+        assert said in ask.refused(verb, "mood-meter", *words, "--lp", "en-de", *arguments)
 
 
 @pytest.mark.usefixtures("mood")
-def test_a_misspelt_judge_of_another_package_is_told_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("show", "mood-metre") == 2
-    assert "did you mean mood-meter?" in capsys.readouterr().err
+def test_a_misspelt_judge_of_another_package_is_told_the_nearest(ask: Ask) -> None:
+    assert "did you mean mood-meter?" in ask.refused("show", "mood-metre")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
+OF_RECORD = "return annotation_of(self, subject, rating=rating, flags=flags)"
+OF_SETTINGS = "prompts: Path | None = None"
+OF_QUESTION = "(await ask([system, texts], about=about, read=read, schema=SCHEMA)).value"
+MISTAKES = {
+    OF_RECORD: (
+        ("return replace(RECORD, system='Else')", "gave a record with systems ('Else',), wanted ('"),
+        ("return replace(RECORD, segment='99')", "gave a record with segment '99', wanted '"),
+        ("return replace(RECORD, annotator='me')", "with annotator 'me', wanted 'mood-meter'"),
+        ("return replace(RECORD, protocol='esa')", "with protocol 'esa', wanted 'da-sqm'"),
+        ("return replace(RECORD, rating=rating * 2 + 200)", "annotate ended with DataError: a rating"),
+        ("return replace(RECORD, rating='good')", "annotate ended with DataError: a rating of da-sqm"),
+        ("return replace(RECORD, rating=float('nan'))", "annotate ended with DataError: a rating of"),
+        ("return replace(RECORD, rating=None)", "annotate ended with DataError: protocol da-sqm needs"),
+        ("return replace(RECORD, protocol='mqm')", "ended with DataError: protocol mqm has no rating"),
+        ("return replace(RECORD, flags='odd')", "gave flags 'odd'"),
         (
-            "def read_rating(",
-            "def read_rating[",
-            "cannot be loaded from 'mood_meter:MoodMeterJudge': SyntaxError",
+            "return replace(RECORD, spans=(span('minor', 9999),))",
+            "gave an error from 3 to 9999 of a translation",
         ),
+        ("return replace(RECORD, spans=(span('grave', 4),))", "DataError: severity must be one of"),
+        ("return 1 / 0", "annotate ended with ZeroDivisionError: division by zero (MODULE line "),
+        ("return rating", "must give records"),
+    ),
+    OF_QUESTION: (
         (
-            "read=read, schema",
-            "read=json.loads, schema",
-            "the reader of mood-meter, stage rating, ended with",
-        ),
-        (
-            "return rating, reading.settle(is_clean=rating == HIGH)",
-            "return rating, ()",
-            "the reader of mood-meter, stage rating, did not call Reading.settle()",
-        ),
-        (*RECORD, "return replace(RECORD, system='Else')", "gave a record with systems ('Else',), wanted ('"),
-        (*RECORD, "return replace(RECORD, segment='99')", "gave a record with segment '99', wanted '"),
-        (*RECORD, "return replace(RECORD, annotator='me')", "with annotator 'me', wanted 'mood-meter'"),
-        (*RECORD, "return replace(RECORD, protocol='esa')", "with protocol 'esa', wanted 'da-sqm'"),
-        (
-            *RECORD,
-            "return replace(RECORD, rating=rating * 2 + 200)",
-            "annotate ended with DataError: a rating",
-        ),
-        (
-            *RECORD,
-            "return replace(RECORD, rating='good')",
-            "annotate ended with DataError: a rating of da-sqm",
-        ),
-        (
-            *RECORD,
-            "return replace(RECORD, rating=float('nan'))",
-            "annotate ended with DataError: a rating of",
-        ),
-        (
-            *RECORD,
-            "return replace(RECORD, rating=None)",
-            "annotate ended with DataError: protocol da-sqm needs",
-        ),
-        (
-            *RECORD,
-            "return replace(RECORD, protocol='mqm')",
-            "ended with DataError: protocol mqm has no rating",
-        ),
-        (*RECORD, "return replace(RECORD, flags='odd')", "gave flags 'odd'"),
-        (
-            *RECORD,
-            "return replace(RECORD, spans=(ErrorSpan(severity='minor', start=3, end=9999),))",
-            "annotate gave an error from 3 to 9999 of a translation of ",
-        ),
-        (
-            *RECORD,
-            "return replace(RECORD, spans=(ErrorSpan(severity='grave', start=3, end=4),))",
-            "annotate ended with DataError: severity must be one of",
-        ),
-        (*RECORD, "return 1 / 0", "annotate ended with ZeroDivisionError: division by zero (MODULE line "),
-        ("flags=flags)", "flags='odd')", "flags are several words"),
-        (
-            "(await ask([system, texts], about=about, read=read, schema=SCHEMA)).value",
             "ask([system, texts], about=about, read=read, schema=SCHEMA).value",
             "annotate ended with AttributeError: 'coroutine' object has no attribute 'value' (MODULE line ",
         ),
         (
-            "(await ask([system, texts], about=about, read=read, schema=SCHEMA)).value",
             "await ask([system, texts], about=about, read=read, schema=SCHEMA)",
             "annotate ended with TypeError: cannot unpack non-iterable Answer object (MODULE line ",
         ),
+    ),
+    OF_SETTINGS: (
+        (f"{OF_SETTINGS}\n    w = 0.5", "w = 0.5 has no type; a setting is w: TYPE = 0.5"),
+        (f"{OF_SETTINGS}\n    w: 'Nothing' = 3", "NameError: name 'Nothing' is not"),
+        (f"{OF_SETTINGS}\n    w: float = 'x'", "setting w is <class 'float'>, and its"),
+        (f"{OF_SETTINGS}\n    w: int | None = 1.5", "setting w is int | None, and its"),
+        (f"{OF_SETTINGS}\n    limit: int = 3", "cannot have a setting 'limit': --limit"),
+        (f"{OF_SETTINGS}\n    max_tokens: int = 3", "a setting 'max_tokens': --max-tokens"),
+    ),
+    "def read_rating(": (
+        ("def read_rating[", "cannot be loaded from 'mood_meter:MoodMeterJudge': SyntaxError"),
+    ),
+    "read=read, schema": (("read=json.loads, schema", "the reader of mood-meter, stage rating, ended with"),),
+    "return rating, reading.settle(is_clean=rating == HIGH)": (
+        ("return rating, ()", "the reader of mood-meter, stage rating, did not call Reading.settle()"),
         (
-            "ask([system, texts], ",
-            "ask(['text'], ",
-            "annotate ended with TypeError: a question is a list of Message, got 'text' (MODULE line ",
-        ),
-        (
-            "async def annotate(self, subject",
-            "async def annotate(self, other, subject",
-            "ended with TypeError: ",
-        ),
-        (
-            "return rating, reading.settle(",
-            "return reading.settle(",
+            "return reading.settle(is_clean=True)",
             "annotate ended with ValueError: not enough values to unpack",
         ),
-        ("def _files(", "def _pages(", "MoodMeterJudge has no _files: "),
-        (
-            "    @cached_property\n",
-            "    compare = annotate\n    @cached_property\n",
-            "it has compare and annotate",
-        ),
-        ("[system, texts]", "[Message('user', (3,))]", "a Message has a tuple of texts and Quoted, got (3,)"),
-        ("[system, texts]", "[Message('user', 'Hi')]", "a Message has a tuple of texts and Quoted, got 'Hi'"),
-        ("Calls(1, 1, 1)", "Calls(3, 2, 1)", "must be Calls(least, typical, most)"),
-        ("Calls(1, 1, 1)", "Calls(1, 1, 'x')", "TypeError: '<=' not supported"),
-        ("async def annotate(", "async def judge(", "it has none of them"),
-        ("frozen=True, kw_only=True", "kw_only=True", "must not change: write @dataclass(frozen=True"),
-        (
-            "prompts: Path | None = None",
-            SETTING + "w = 0.5",
-            "w = 0.5 has no type; a setting is w: TYPE = 0.5",
-        ),
-        ("prompts: Path | None = None", SETTING + "w: 'Nothing' = 3", "NameError: name 'Nothing' is not"),
-        ("prompts: Path | None = None", SETTING + "w: float = 'x'", "setting w is <class 'float'>, and its"),
-        ("prompts: Path | None = None", SETTING + "w: int | None = 1.5", "setting w is int | None, and its"),
-        ("prompts: Path | None = None", SETTING + "limit: int = 3", "cannot have a setting 'limit': --limit"),
-        (
-            "prompts: Path | None = None",
-            SETTING + "max_tokens: int = 3",
-            "a setting 'max_tokens': --max-tokens",
-        ),
-        (
-            "return annotation_of(self, subject, rating=rating, flags=flags)",
-            "return rating",
-            "must give records",
-        ),
-        ('name: ClassVar[str] = "mood-meter"', 'name: ClassVar[str] = "mood"', "calls itself 'mood'"),
-        ("weights: ClassVar[None] = None", "", "must say its weights"),
-        (
-            'message("system", "system"',
-            'message("system", "extra"',
-            "extra.md is not among the files that",
-        ),
-    ],
-)
+    ),
+    "flags=flags)": (("flags='odd')", "flags are several words"),),
+    "ask([system, texts], ": (
+        ("ask(['text'], ", "TypeError: a question is a list of Message, got 'text' (MODULE line "),
+    ),
+    "async def annotate(self, subject": (
+        ("async def annotate(self, other, subject", "ended with TypeError: "),
+        ("async def judge(self, subject", "it has none of them"),
+    ),
+    "def _files(": (("def _pages(", "MoodMeterJudge has no _files: "),),
+    "    @cached_property\n": (
+        ("    compare = annotate\n    @cached_property\n", "it has compare and annotate"),
+    ),
+    "[system, texts]": (
+        ("[Message('user', (3,))]", "a Message has a tuple of texts and Quoted, got (3,)"),
+        ("[Message('user', 'Hi')]", "a Message has a tuple of texts and Quoted, got 'Hi'"),
+    ),
+    "Calls(1, 1, 1)": (
+        ("Calls(3, 2, 1)", "must be Calls(least, typical, most)"),
+        ("Calls(1, 1, 'x')", "TypeError: '<=' not supported"),
+    ),
+    "frozen=True, kw_only=True": (("kw_only=True", "must not change: write @dataclass(frozen=True"),),
+    'name: ClassVar[str] = "mood-meter"': (('name: ClassVar[str] = "mood"', "calls itself 'mood'"),),
+    "weights: ClassVar[None] = None": (("", "must say its weights"),),
+    'message("system", "system"': (('message("system", "extra"', "extra.md is not among the files that"),),
+}
+
+
 @pytest.mark.parametrize("verb", ["show", "run"])
-def test_a_mistake_in_the_package_is_said_in_one_line(
-    mood: Path, verb: str, old: str, new: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_in_the_package_is_said_in_one_line(mood: Path, verb: str, ask: Ask) -> None:
+    options = [] if verb == "show" else [TEST_SET, "--out", "run", "--model", "builtin/rules"]
     module = mood / "mood_meter" / "__init__.py"
-    text = module.read_text()
-    assert old in text
-    new = new.replace("RECORD", "annotation_of(self, subject, rating=rating, flags=flags)")
-    module.write_text("import json\n" + IMPORTS + text.replace(old, new))
-    options = [] if verb == "show" else [str(TEST_SET), "--out", "run", "--model", "builtin/rules"]
-    assert call(verb, "mood-meter", *options, "--lp", "en-de") == 2
-    *_, line = capsys.readouterr().err.splitlines()
-    assert said.replace("MODULE", str(module)) in line
-    assert "running event loop" not in line
+    text, found = module.read_text(), {}
+    for old, mistakes in MISTAKES.items():
+        for new, said in mistakes:
+            module.write_text(text)
+            change(mood, old, new.replace("RECORD", OF_RECORD.removeprefix("return ")))
+            *_, line = ask.refused(verb, "mood-meter", *options, "--lp", "en-de").splitlines()
+            if said.replace("MODULE", str(module)) not in line or "running event loop" in line:
+                found[new] = line
+    assert found == {}
 
 
 def change(mood: Path, old: str, new: str) -> None:
@@ -291,27 +211,20 @@ def change(mood: Path, old: str, new: str) -> None:
     shutil.rmtree(module.parent / "__pycache__", ignore_errors=True)
 
 
-def run_mood(*more: str, out: str = "run") -> int:
-    return call("run", "mood-meter", str(TEST_SET), "--lp", "en-de", "--out", out, *more)
+def running(*more: str, out: str = "run") -> tuple[object, ...]:
+    return ("run", "mood-meter", TEST_SET, "--lp", "en-de", "--out", out, *more)
 
 
-def test_other_code_is_another_run_and_answers_are_kept(
-    mood: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_mood() == 0
-    signature = capsys.readouterr().err.splitlines()[-1]
-    (code,) = re.findall(r"\|code:(1\+[0-9a-f]{6})\|", signature)
+def test_other_code_is_another_run_and_answers_are_kept(mood: Path, ask: Ask) -> None:
+    (code,) = re.findall(r"\|code:(1\+[0-9a-f]{6})\|", ask.done(*running()).err.splitlines()[-1])
     records = Path("run/records.jsonl").read_bytes()
-    assert run_mood() == 0
+    assert call(*running()) == 0
     change(mood, "rating=rating, flags", "rating=rating // 2, flags")
-    capsys.readouterr()
-    assert run_mood() == 2
-    said = capsys.readouterr().err.splitlines()[-1]
+    said = ask.refused(*running()).splitlines()[-1]
     assert f"run holds another run: code was {code}, now 1+" in said
     assert "the package of mood-meter was changed, and --store run/calls.sqlite keeps its answers" in said
     assert Path("run/records.jsonl").read_bytes() == records
-    assert run_mood("--store", "run/calls.sqlite", out="other") == 0
-    assert "0 questions asked" in capsys.readouterr().err
+    assert "0 questions asked" in ask.done(*running("--store", "run/calls.sqlite", out="other")).err
 
 
 def test_a_module_beside_the_judge_is_its_code_too(mood: Path) -> None:
@@ -325,72 +238,59 @@ def test_a_module_beside_the_judge_is_its_code_too(mood: Path) -> None:
 
 
 def test_a_run_that_judged_nothing_takes_other_settings(
-    mood: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    mood: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change(mood, "return annotation_of(", "1 / 0\n        return annotation_of(")
-    assert run_mood() == 2
+    assert call(*running()) == 2
     change(mood, "        1 / 0\n", "")
-    assert run_mood("--concurrency", "3", "--seed", "4") == 0
-    assert "63 judged" in capsys.readouterr().err
+    assert "63 judged" in ask.done(*running("--concurrency", "3", "--seed", "4")).err
     assert json.loads(Path("run/run.json").read_text())["settings"]["seed"] == 4
     change(mood, "rating=rating, flags", "rating=rating // 2, flags")
-    assert run_mood() == 2
+    assert call(*running()) == 2
 
 
-def test_more_questions_than_calls_are_said(mood: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    change(
-        mood,
-        "        rating, flags = (",
-        "        await ask([system], about=about, read=read)\n        rating, flags = (",
-    )
-    assert run_mood() == 0
+def test_more_questions_than_calls_are_said(mood: Path, ask: Ask) -> None:
+    once, again = "        rating, flags = (", "        await ask([system], about=about, read=read)\n"
+    change(mood, once, again + once)
     said = "asked 2 questions for a unit of work, more than the 1 of its `calls`: forecasts are too low"
-    assert capsys.readouterr().err.count(f"mood-meter {said}") == 1
+    assert ask.done(*running()).err.count(f"mood-meter {said}") == 1
 
 
-def test_a_question_without_the_translation_is_said_once(
-    mood: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_question_without_the_translation_is_said_once(mood: Path, ask: Ask) -> None:
     change(mood, "render_texts(self._files, subject)", "('The translation is good.',)")
-    assert run_mood() == 3  # whoever answers sees nothing, and answers all alike
-    assert capsys.readouterr().err.count("the question does not depend on the translation") == 1
+    assert ask.refused(*running(), code=3).count("the question does not depend on the translation") == 1
 
 
-def test_a_translation_in_plain_words_is_said_once(mood: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_translation_in_plain_words_is_said_once(mood: Path, ask: Ask) -> None:
     change(mood, "render_texts(self._files, subject)", "(f'Translation: {subject.translation}',)")
-    assert run_mood() == 0
-    assert capsys.readouterr().err.count("use render_texts: a text in plain words can give orders") == 1
+    assert ask.done(*running()).err.count("use render_texts: a text in plain words can give orders") == 1
     change(mood, "(f'Translation: {subject.translation}',)", "render_texts(self._files, subject)")
-    assert run_mood(out="other") == 0
-    assert "render_texts" not in capsys.readouterr().err
+    assert "render_texts" not in ask.done(*running(out="other")).err
 
 
-def test_a_judge_that_is_not_asynchronous_is_told(mood: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_judge_that_is_not_asynchronous_is_told(mood: Path, ask: Ask) -> None:
     change(mood, "async def annotate(", "def annotate(")
-    text = (mood / "mood_meter" / "__init__.py").read_text()
-    (mood / "mood_meter" / "__init__.py").write_text(
-        re.sub(r"rating, flags = \(await ask.*", "rating, flags = 50, ()", text)
-    )
-    assert call("show", "mood-meter", "--lp", "en-de") == 2
-    assert "object Annotation can't be used in 'await' expression" in capsys.readouterr().err
+    change(mood, f"rating, flags = {OF_QUESTION}", "rating, flags = 50, ()")
+    said = ask.refused("show", "mood-meter", "--lp", "en-de")
+    assert "object Annotation can't be used in 'await' expression" in said
 
 
-def test_prompts_of_a_package_that_are_no_utf8_are_named(
-    mood: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (mood / "mood_meter" / "prompts" / "mood_meter" / "system.md").write_bytes(b"\xff\xfe rate")
-    assert call("show", "mood-meter", "--lp", "en-de") == 2
-    assert "prompts of package 'mood_meter' in " in capsys.readouterr().err
+def test_prompts_of_a_package_that_are_no_utf8_or_missing_are_named(mood: Path, ask: Ask) -> None:
+    prompt = mood / "mood_meter" / "prompts" / "mood_meter" / "system.md"
+    prompt.write_bytes(b"\xff\xfe rate")
+    assert "prompts of package 'mood_meter' in " in ask.refused("show", "mood-meter", "--lp", "en-de")
+    prompt.unlink()
+    said = ask.refused("show", "mood-meter", "--lp", "en-de")
+    assert "package 'mood_meter' has no file prompts/mood_meter/system.md" in said
 
 
-@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999"])
-def test_a_number_that_is_none_is_refused(
-    mood: Path, number: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    change(mood, "prompts: Path | None = None", SETTING + "w: float = 0.5")
-    assert call("show", "mood-meter", f"--w={number}", "--lp", "en-de") == 2
-    assert f"setting 'w' of judge 'mood-meter' must be a number, got '{number}'" in capsys.readouterr().err
-    assert call("show", "mood-meter", "--w=1.5", "--lp", "en-de") == 0
+def test_a_number_that_is_none_is_refused(mood: Path, ask: Ask) -> None:
+    change(mood, OF_SETTINGS, f"{OF_SETTINGS}\n    w: float = 0.5")
+    show = ("show", "mood-meter", "--lp", "en-de")
+    for number in ("nan", "inf", "-inf", "1e999"):
+        said = ask.refused(*show, f"--w={number}")
+        assert f"setting 'w' of judge 'mood-meter' must be a number, got '{number}'" in said
+    ask.done(*show, "--w=1.5")
 
 
 ALL = """
@@ -404,71 +304,45 @@ ALL = """
 """
 
 
-def test_a_record_of_one_in_a_judge_of_all_names_the_line(
-    mood: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_record_of_one_in_a_judge_of_all_names_the_line(mood: Path, ask: Ask) -> None:
     change(mood, "async def annotate(", "async def _one(")
     change(mood, "    @cached_property\n", ALL)
-    assert call("show", "mood-meter", "--lp", "en-de") == 2
-    assert "annotate_all ended with ValueError: too many values to unpack" in capsys.readouterr().err
+    show = ("show", "mood-meter", "--lp", "en-de")
+    assert "annotate_all ended with ValueError: too many values to unpack" in ask.refused(*show)
     change(mood, "(self, subject, rating=3)", "(self, subject.of(system), rating=3)")
-    assert call("show", "mood-meter", "--lp", "en-de", "--system", "Alder") == 0
-    assert "all translations of a source together, so that all systems are" in capsys.readouterr().err
+    said = ask.done(*show, "--system", "Alder").err
+    assert "all translations of a source together, so that all systems are" in said
 
 
 def test_a_kind_of_answer_that_the_rules_do_not_know_is_shown_and_forecast(
-    mood: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    mood: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = mood / "mood_meter" / "__init__.py"
     module.write_text(module.read_text().replace('wants="rating"', 'wants="mood"'))
-    assert call("show", "mood-meter", "--lp", "en-de") == 0
-    said = capsys.readouterr().out
+    said = ask.done("show", "mood-meter", "--lp", "en-de").out
     assert "how natural" in said
-    assert "mood-meter wants 'mood'" in said
+    assert "[not used] missing: a kind of answer (`wants`) that builtin/rules do not know: mood-meter" in said
     assert call("forecast", "mood-meter", TEST_SET, "--lp", "en-de") == 0
-    assert call("run", "mood-meter", TEST_SET, "--lp", "en-de", "--out", "run") == 1
-    assert "mood-meter wants 'mood'" in capsys.readouterr().err
+    assert "mood-meter wants 'mood'" in ask.refused(*running(), code=1)
     monkeypatch.setitem(ROLES, "mood", ROLES["rating"])
-    assert run_mood("--seed", "2") == 0
+    assert call(*running("--seed", "2")) == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("", "words of small letters and digits"),
-        ("Mood", "words of small letters and digits"),
-        ("my_judge", "words of small letters and digits"),
-        ("2nd", "words of small letters and digits"),
-        ("mood-", "words of small letters and digits"),
-        ("../mood", "words of small letters and digits"),
-        ("stimmungs-maß", "words of small letters and digits"),
-        ("mood\n", "words of small letters and digits"),
-        ("fire", "there is a judge or a metric 'fire' already"),
-        ("chrf", "there is a judge or a metric 'chrf' already"),
-        ("json", "Python has a word or a module 'json' already"),
-        ("class", "Python has a word or a module 'class' already"),
-        ("here", "here exists already; give --out another folder"),
-    ],
-)
 def test_a_bad_name_or_a_folder_that_is_there_is_refused_and_nothing_is_written(
-    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, ask: Ask
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    bad = ("", "Mood", "my_judge", "2nd", "mood-", "../mood", "stimmungs-maß", "mood\n")
+    told = {
+        **dict.fromkeys(bad, "words of small letters and digits"),
+        **{name: f"there is a judge or a metric '{name}' already" for name in ("fire", "chrf")},
+        **{name: f"Python has a word or a module '{name}' already" for name in ("json", "class")},
+        "here": "here exists already; give --out another folder",
+    }
     Path("here").mkdir()
-    assert call("new-judge", name) == 2
-    assert said in capsys.readouterr().err
+    assert [name for name, said in told.items() if said not in ask.refused("new-judge", name)] == []
     assert [*tmp_path.rglob("*")] == [tmp_path / "here"]
 
 
-def test_a_judge_that_is_not_installed_is_not_there_yet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert call("new-judge", "sky-high") == 0
-    assert call("show", "sky-high") == 2
-    assert "one of your own counts once it is installed" in capsys.readouterr().err
-
-
-def test_the_folder_may_have_another_name(tmp_path: Path) -> None:
-    assert call("new-judge", "mood-judge", "--out", tmp_path / "a" / "b") == 0
-    assert "class MoodJudge(" in (tmp_path / "a" / "b" / "mood_judge" / "__init__.py").read_text()
+def test_the_folder_may_have_another_name() -> None:
+    assert call("new-judge", "mood-judge", "--out", Path("a/b")) == 0
+    assert "class MoodJudge(" in Path("a/b/mood_judge/__init__.py").read_text()

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from adjudge.cli import options
-from adjudge.cli.main import COMMANDS, GROUP_COMMANDS, app_for
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.llm.credentials import counting
@@ -20,10 +18,9 @@ from adjudge.llm.model_choice import chosen_outside, open_models
 from adjudge.llm.providers import Connection
 from adjudge.store import settings_files
 from adjudge.store.json_lines import write_test_set
-from tests.cli.calling import call
+from tests.cli.calling import ALL, Ask, call, parameters_of
 from tests.faults.server import Server
 
-ALL = [(name,) for name in COMMANDS] + [(g, name) for g, names in GROUP_COMMANDS.items() for name in names]
 LISTED = Path(settings_files.__file__).with_name("harmless.txt").read_text().split()
 GLOBAL = ("--debug", "--accept-changed", "--trust-config")
 
@@ -70,12 +67,9 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "clone")
 
 
-def options_of(words: tuple[str, ...]) -> dict[str, Any]:
-    command: Any = get_command(app_for([*words]))
-    for word in words:
-        command = command.commands[word]
-    known = {options._name_of(p): p for p in command.params if p.param_type_name == "option"}
-    return {name: each for name, each in known.items() if name != "help"}
+def options_of(words: tuple[str, ...]) -> set[str]:
+    there = {options._name_of(p) for p in parameters_of(words) if p.param_type_name == "option"}
+    return there - {"help"}
 
 
 def foreign(text: str) -> None:
@@ -142,52 +136,50 @@ def test_every_option_is_listed_or_has_its_reason() -> None:
     assert len(LISTED) == len(set(LISTED))
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
-def test_a_foreign_setting_counts_and_is_said_or_ends_the_command(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], server: Server
-) -> None:
+def test_a_foreign_setting_counts_and_is_said_or_ends_the_command(ask: Ask, server: Server) -> None:
     Path("evil.py").write_text("raise SystemExit('was run')\n")
-    options_of(words)  # its modules are there before we watch
-    for name in [*options_of(words), "setting-of-a-judge"]:
-        key = ".".join((*words, name))
-        for value in ('"x/y.toml"', *(() if key in LISTED else ("1", '["evil.py"]', "{}", "true"))):
-            foreign(f"[{'.'.join(words)}]\n{name} = {value}\n")
-            with watched():
-                assert call(*words) == 2
-            said = capsys.readouterr().err
-            assert said.startswith(f"adjudge: adjudge.toml sets {key}, and you do not trust {Path.cwd()}")
-            assert "--trust-config" in said
-        if key in LISTED:
-            foreign(f"[{'.'.join(words)}]\n{name} = 'no'\n")
-            call(*words)
-            assert f"adjudge: settings: {name} of adjudge.toml\n" in capsys.readouterr().err
+    for words in ALL:
+        for name in [*options_of(words), "setting-of-a-judge"]:  # its modules are there before we watch
+            key = ".".join((*words, name))
+            for value in ('"x/y.toml"', *(() if key in LISTED else ("1", '["evil.py"]', "{}", "true"))):
+                foreign(f"[{'.'.join(words)}]\n{name} = {value}\n")
+                with watched():
+                    said = ask.refused(*words)
+                assert said.startswith(f"adjudge: adjudge.toml sets {key}, and you do not trust {Path.cwd()}")
+                assert "--trust-config" in said
+            if key in LISTED:
+                foreign(f"[{'.'.join(words)}]\n{name} = 'no'\n")
+                assert f"adjudge: settings: {name} of adjudge.toml\n" in ask(*words).err
     assert server.log == []
 
 
 @pytest.mark.parametrize(
-    "text", ['model = "vllm/x"', "[prices]\ncurrency = 'USD'", "x = 1", "[rnu]\nseed = 1"]
+    ("text", "said"),
+    [
+        ('model = "vllm/x"', "and you do not trust"),
+        ("[prices]\ncurrency = 'USD'", "and you do not trust"),
+        ("x = 1", "and you do not trust"),
+        ("[rnu]\nseed = 1", "and you do not trust"),
+        ("[rank]\nsead = 1\n", "did you mean rank.seed?"),
+        ("[rank]".encode("utf-16"), "cannot read adjudge.toml: it is not UTF-8, as TOML must be"),
+    ],
 )
-def test_what_stands_in_no_table_of_a_command_needs_trust(
-    text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    foreign(text)
-    assert call("list", "formats") == 2
-    assert "and you do not trust" in capsys.readouterr().err
+def test_what_stands_in_no_table_of_a_command_needs_trust(text: str | bytes, said: str, ask: Ask) -> None:
+    Path("adjudge.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert said in ask.refused("list", "formats")
 
 
-def test_help_is_there_whatever_the_file_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_is_there_whatever_the_file_says(ask: Ask) -> None:
     foreign('model = "x"')
-    assert call("run", "--help") == 0
-    assert "--trust-config" in (capsys.readouterr().out, call("--help"), capsys.readouterr().out)[2]
+    ask.done("run", "--help")
+    assert "--trust-config" in ask("--help").out
 
 
 @pytest.fixture
 def test_set() -> str:
-    segments = [
-        Segment(segment=str(n), lp="en-de", source=f"Source {n}", translations={"A": f"Quelle {n}"})
-        for n in range(2)
-    ]
-    write_test_set(Path("../set.jsonl"), TestSet(name="s", segments=tuple(segments)))
+    texts = {"source": "Hello", "translations": {"A": "Hallo"}}
+    segments = (Segment(segment=n, lp="en-de", **texts) for n in "12")  # type: ignore[arg-type]
+    write_test_set("../set.jsonl", TestSet(name="s", segments=tuple(segments)))
     return "../set.jsonl"
 
 
@@ -202,20 +194,19 @@ def keys_of(server: Server) -> set[str]:
 
 
 def test_trust_is_of_this_file_in_this_folder_as_it_is_now(
-    server: Server, test_set: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: Server, test_set: str, monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-users-own-key")
     text = f'model = "openai/gpt-4.1-mini"\n[run]\nbase-url = "{server.url}"\nlimit = 1\n'
     run = ("run", "gemba-da", test_set, "--served-as", "mock")
     foreign(text)
-    assert call(*run, "--out", "a") == 2
-    assert "sets model, run.base-url, run.limit, and" in capsys.readouterr().err
+    assert "sets model, run.base-url, run.limit, and" in ask.refused(*run, "--out", "a")
     assert keys_of(server) == set()
-    assert call(*run, "--trust-config", "--out", "b") == 0
-    assert "adjudge: settings: base-url, limit, model of adjudge.toml\n" in capsys.readouterr().err
+    said = ask.done(*run, "--trust-config", "--out", "b").err
+    assert "adjudge: settings: base-url, limit, model of adjudge.toml\n" in said
     assert keys_of(server) == {"sk-users-own-key"}
-    assert call(*run, "--out", "c", "--limit", "2") == 0
-    assert "adjudge: settings: base-url, model of adjudge.toml\n" in capsys.readouterr().err
+    told = ask.done(*run, "--out", "c", "--limit", "2").err
+    assert "adjudge: settings: base-url, model of adjudge.toml\n" in told
     (mark,) = Path(os.environ["XDG_STATE_HOME"], "adjudge", "trusted").iterdir()
     assert stat.S_IMODE(mark.stat().st_mode) == 0o600
     assert stat.S_IMODE(mark.parent.stat().st_mode) == 0o700
@@ -240,39 +231,33 @@ def test_python_asks_for_trust_too() -> None:
 
 
 def test_the_users_own_file_lies_below_folder_environment_and_command_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
     file = own('model = "vllm/own"\n[forecast]\nmodel = "vllm/of-forecast"\nconcurrency = 3\nseed = 4\n')
     assert chosen_outside() == "vllm/own"
     foreign('model = "vllm/folder"\n[forecast]\nseed = 5\n')
     call("list", "formats", "--trust-config")
     assert chosen_outside() == "vllm/folder"
-    capsys.readouterr()
-    call("forecast")
     said = f"adjudge: settings: model, seed of adjudge.toml; concurrency of {file}\n"
-    assert said in capsys.readouterr().err
+    assert said in ask("forecast").err
     monkeypatch.setenv("ADJUDGE_MODEL", "vllm/environment")
     assert chosen_outside() == "vllm/environment"
-    call("forecast", "--seed", "6")
-    assert f"adjudge: settings: concurrency of {file}\n" in capsys.readouterr().err
+    assert f"adjudge: settings: concurrency of {file}\n" in ask("forecast", "--seed", "6").err
 
 
-def test_paths_are_of_the_folder_of_their_file(test_set: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_paths_are_of_the_folder_of_their_file(test_set: str, ask: Ask) -> None:
     prices = '[[model]]\nnames = ["*"]\nas_of = 2026-01-01\nprompt = 1\ncompletion = 1\n'
     file = own('[forecast]\nprices = "prices.toml"\n')
     file.with_name("prices.toml").write_text(prices)
     Path("prices.toml").write_text("not toml")
-    assert call("forecast", "gemba-da", test_set, "--model", "vllm/x") == 0
-    assert "prices of " in capsys.readouterr().err
+    assert "prices of " in ask.done("forecast", "gemba-da", test_set, "--model", "vllm/x").err
 
 
-def test_one_value_is_a_list_of_one(test_set: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_value_is_a_list_of_one(test_set: str, ask: Ask) -> None:
     own('[forecast]\nmodel = "vllm/gpt"\nmax-tokens = 16000\n')
-    assert call("forecast", "gemba-da", test_set) == 0
-    assert "vllm/gpt" in "".join(capsys.readouterr())
+    assert "vllm/gpt" in ask.done("forecast", "gemba-da", test_set).out
     own('[forecast]\nmodel = ["vllm/a", "core=vllm/b"]\nseed = [1, 2]\n')
-    assert call("forecast", "gemba-da", test_set) == 2
-    assert "[forecast]: seed takes one value; got 2" in capsys.readouterr().err
+    assert "[forecast]: seed takes one value; got 2" in ask.refused("forecast", "gemba-da", test_set)
 
 
 @pytest.mark.parametrize(
@@ -284,24 +269,11 @@ def test_one_value_is_a_list_of_one(test_set: str, capsys: pytest.CaptureFixture
         ("[forecast]\nkey-env = 'KEY'\n", "key-env of {} is not used, for no server is named beside it"),
     ],
 )
-def test_what_the_users_own_file_misspells_is_said(
-    test_set: str, capsys: pytest.CaptureFixture[str], text: str, said: str
-) -> None:
+def test_what_the_users_own_file_misspells_is_said(test_set: str, ask: Ask, text: str, said: str) -> None:
     file = own(text)
-    assert call("forecast", "gemba-da", test_set, "--model", "vllm/x") == (2 if "did you" in said else 0)
-    assert said.format(file) in capsys.readouterr().err
-
-
-def test_a_key_that_is_misspelt_in_a_folders_file_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("adjudge.toml").write_text("[rank]\nsead = 1\n")
-    assert call("list", "models") == 2
-    assert "did you mean rank.seed?" in capsys.readouterr().err
-
-
-def test_a_file_that_is_no_utf_8_is_told_in_our_words(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("adjudge.toml").write_bytes("[rank]".encode("utf-16"))
-    assert call("list", "models") == 2
-    assert "cannot read adjudge.toml: it is not UTF-8, as TOML must be" in capsys.readouterr().err
+    assert said.format(file) in ask.refused(
+        "forecast", "gemba-da", test_set, "--model", "vllm/x", code=2 if "did you" in said else 0
+    )
 
 
 # Which key goes to which server...
@@ -335,13 +307,12 @@ def test_a_key_is_sent_to_the_server_that_it_was_named_with(
 
 
 def test_a_key_without_its_address_takes_no_place_of_a_files_server(
-    server: Server, test_set: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: Server, test_set: str, monkeypatch: pytest.MonkeyPatch, ask: Ask
 ) -> None:
     monkeypatch.setenv("GATE", "sk-of-the-gate")
     own(f"[run]\nbase-url = '{server.url}'\n")
     run = ("run", "gemba-da", test_set, "--model", "openai/gpt-4.1-mini", "--out", "run")
-    assert call(*run, "--key-env", "GATE") == 2
-    assert "add --base-url" in capsys.readouterr().err
+    assert "add --base-url" in ask.refused(*run, "--key-env", "GATE")
     assert not server.log
 
 
@@ -372,17 +343,12 @@ def test_one_key_is_not_for_the_servers_of_two_providers(monkeypatch: pytest.Mon
     open_models(["openai/a", "core=openai/b"], Connection(key_env="GATE"))
 
 
-# Options of every command...
-
-
 @pytest.mark.parametrize("option", GLOBAL)
-def test_an_argument_behind_two_dashes_stays_one(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_argument_behind_two_dashes_stays_one(option: str, ask: Ask) -> None:
     foreign('model = "x"')
     assert call("rank", "--", option) == 2
     Path("adjudge.toml").unlink()
-    capsys.readouterr()
-    assert call("rank", "--lp", "en-de", "--", option) == 2
-    assert option in capsys.readouterr().err
+    assert option in ask.refused("rank", "--lp", "en-de", "--", option)
 
 
 @pytest.mark.parametrize("at", range(3))

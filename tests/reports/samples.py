@@ -1,6 +1,7 @@
 """Small runs of our own, with everything in them that a page must show."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.scores import Run, RunInfo, Signature
@@ -64,14 +65,8 @@ def mark(
     text: str, part: str, severity: str = "major", category: str = "accuracy/mistranslation"
 ) -> ErrorSpan:
     start = text.index(part)
-    return ErrorSpan(
-        severity=severity,  # type: ignore[arg-type]
-        start=start,
-        end=start + len(part),
-        text=part,
-        category=category,
-        note=f"{part} is wrong",
-    )
+    what: dict[str, Any] = {"severity": severity, "category": category, "note": f"{part} is wrong"}
+    return ErrorSpan(start=start, end=start + len(part), text=part, **what)
 
 
 def judgement(segment: Segment, system: str, annotator: str = "judge", **more: object) -> Annotation:
@@ -83,31 +78,15 @@ def judgement(segment: Segment, system: str, annotator: str = "judge", **more: o
         "Birch": (mark(text, last, "minor", "style/awkward"),),
         "Cedar": (mark(text, text, "critical"), mark(text, last, "major", "fluency/grammar")),
     }.get(system, ())
-    return Annotation(
-        **{  # type: ignore[arg-type]
-            "lp": segment.lp,
-            "segment": segment.segment,
-            "document": segment.document,
-            "system": system,
-            "annotator": annotator,
-            "protocol": "mqm",
-            "spans": spans,
-            **more,
-        }
-    )
+    place = {"lp": segment.lp, "segment": segment.segment, "document": segment.document}
+    said: dict[str, Any] = {"annotator": annotator, "protocol": "mqm", "spans": spans, **place, **more}
+    return Annotation(system=system, **said)
 
 
 def failure(segment: Segment, system: str, annotator: str = "judge", detail: str = "Sorry, no.") -> Failure:
-    return Failure(
-        lp=segment.lp,
-        segment=segment.segment,
-        document=segment.document,
-        systems=(system,),
-        annotator=annotator,
-        protocol="mqm",
-        reason="refused",
-        detail=detail,
-    )
+    place: dict[str, Any] = {"lp": segment.lp, "segment": segment.segment, "document": segment.document}
+    said: dict[str, Any] = {"annotator": annotator, "protocol": "mqm", "reason": "refused", "detail": detail}
+    return Failure(systems=(system,), **place, **said)
 
 
 def judge_all(test_set: TestSet, annotator: str = "judge") -> list[Record]:

@@ -11,6 +11,7 @@ from adjudge.formats.read import Judgements
 from adjudge.reports.annotators import read_judged
 from adjudge.reports.page import make_page
 from adjudge.store.json_lines import write_records, write_test_set
+from tests.analysis.records import rated
 from tests.reports.samples import judge_all, judgement, make_run, preferences, small_test_set
 
 TEST_SET = small_test_set(["en-de"])
@@ -19,14 +20,7 @@ TWO = small_test_set(["en-de", "zh-en"])
 
 def scored(annotator: str) -> list[Annotation]:
     return [
-        Annotation(
-            lp=s.lp,
-            segment=s.segment,
-            system=system,
-            annotator=annotator,
-            protocol="metric",
-            rating=place / 10,
-        )
+        rated(system, s.segment, place / 10, annotator=annotator, protocol="metric")
         for s in TEST_SET
         for place, system in enumerate(s.translations)
     ]
@@ -50,17 +44,18 @@ def test_errors_that_mark_other_words_are_said_of_their_file() -> None:
     with pytest.warns(DataWarning, match="1 of 1 errors of autumn mark other words") as told:
         make_page(given, test_set=TEST_SET)
     assert len(told) == 1
+    run = make_run(TEST_SET)
+    make_page([run], gold=[right])
+    with pytest.warns(DataWarning, match="1 of 1 errors of gold mark other words than stand at their place"):
+        make_page([run], gold=[wrong])
 
 
 def test_people_metrics_and_pairs_stand_side_by_side(folder: Path) -> None:
     names = ("en-de.people.seg.rating", "en-de.metric.seg.score", "pairs.jsonl")
     judged = read_judged([folder / name for name in names], test_set=TEST_SET)
     page = make_page(judged, test_set=TEST_SET)
-    assert [(a.label, a.kind) for a in page.annotators] == [
-        ("en-de.people", "people"),
-        ("metric", "records"),
-        ("pairs", "records"),
-    ]
+    kinds = {"en-de.people": "people", "metric": "records", "pairs": "records"}
+    assert {a.label: a.kind for a in page.annotators} == kinds
     assert len(page.segments) == 2
     assert [len(block.bars) for block in page.sections[0].blocks] == [3, 3, 2]
     assert "A score is the number that its file gives." in dict(page.meanings)["metric"]
@@ -70,9 +65,8 @@ def test_lines_without_ids_take_the_texts_of_the_run_beside_them(folder: Path) -
     run = make_run(TEST_SET)
     judged = read_judged([folder / "en-de.metric.seg.score"], beside=run.test_set)
     assert [a.label for a in make_page([run, *judged]).annotators] == ["judge", "metric"]
-    out = adjudge.report(
-        [run, folder / "en-de.metric.seg.score"], folder / "p.html", test_set=folder / "texts.jsonl"
-    )
+    given = [run, folder / "en-de.metric.seg.score"]
+    out = adjudge.report(given, folder / "p.html", test_set=folder / "texts.jsonl")
     assert "metric" in out.read_text(encoding="utf-8")
     with pytest.raises(UsageError, match="say what they are about with --test-set"):
         read_judged([folder / "en-de.metric.seg.score"])
@@ -86,10 +80,8 @@ def test_several_protocols_of_a_file_are_several_annotators() -> None:
 
 def test_files_of_one_name_are_told_apart() -> None:
     given = Judgements(name="one", records=tuple(judge_all(TEST_SET, "anna")))
-    labels = [
-        a.label for a in make_page([given, replace(given, name="two"), given], test_set=TEST_SET).annotators
-    ]
-    assert labels == ["one, file 1", "two", "one, file 3"]
+    page = make_page([given, replace(given, name="two"), given], test_set=TEST_SET)
+    assert [a.label for a in page.annotators] == ["one, file 1", "two", "one, file 3"]
 
 
 def test_a_file_that_is_gold_too_is_not_measured_by_itself() -> None:
@@ -118,9 +110,6 @@ def test_what_no_run_has_a_text_of_is_counted_and_not_shown() -> None:
         make_page([make_run(TEST_SET), replace(given, records=(foreign,))])
     with pytest.raises(DataError, match="autumn has no judgement yet"):
         make_page([make_run(TEST_SET), replace(given, records=())])
-
-
-def test_a_campaign_that_has_not_begun_lacks_judgements_and_not_texts() -> None:
     with pytest.raises(DataError, match="autumn has no judgement yet"):
         make_page([Judgements(name="autumn", records=(), test_set=TEST_SET)])
 
@@ -138,9 +127,7 @@ def test_lines_are_of_the_language_pair_that_their_name_says(
     assert len(named.records) == amount
     (folder / "en-de.metric.seg.score").rename(folder / "bare.seg.score")
     if lp is None:
-        with pytest.raises(
-            UsageError, match="does not name its language pair, one of en-de, zh-en: add --lp"
-        ):
+        with pytest.raises(UsageError, match="its language pair, one of en-de, zh-en: add --lp"):
             read_judged([folder / "bare.seg.score"], lp, TWO)
     else:
         assert len(read_judged([folder / "bare.seg.score"], lp, TWO)[0].records) == amount

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,20 +25,9 @@ def metric(name: str, value: float, *, partial: bool = False, n: int = 0) -> Met
 
 
 def table(*metrics: MetricResults) -> Table:
-    (found,) = meta_tables(
-        MetaEvaluation(
-            test_set="set",
-            lp="en-de",
-            gold="mqm",
-            systems=("A", "B"),
-            excluded={},
-            n_segments=9,
-            n_all=9,
-            reference="",
-            measures=("seg_pearson",),
-            metrics=metrics,
-        )
-    )
+    said: Any = {"test_set": "set", "lp": "en-de", "gold": "mqm", "excluded": {}, "reference": ""}
+    said |= {"systems": ("A", "B"), "n_segments": 9, "n_all": 9, "measures": ("seg_pearson",)}
+    (found,) = meta_tables(MetaEvaluation(**said, metrics=metrics))
     return found
 
 
@@ -56,9 +46,7 @@ def test_what_cannot_be_compared_stands_last_without_a_star() -> None:
     found = table(metric("part", 0.99, partial=True), metric("a", 0.4), metric("b", 0.3))
     assert [row[0] for row in found.rows] == ["a", "b", "part"]
     assert starred(found) == ["a"]
-    assert (
-        "A metric that lacks a system which others have stands last, without star or cluster." in found.notes
-    )
+    assert any("stands last, without star or cluster" in note for note in found.notes)
     assert not any("stands last" in note for note in table(metric("a", 0.4)).notes)
 
 

@@ -20,6 +20,7 @@ from adjudge.reports.notebook import render, show
 from adjudge.reports.segments import render_marked
 from adjudge.reports.tables import Table
 from adjudge.stats.judged import Result
+from tests.analysis.records import preferred
 from tests.reports.samples import failure, judge_all, make_run, preferences, small_test_set
 
 EVIL = '<script>alert("1")</script>&\u202e\u200b\ud800'
@@ -191,10 +192,7 @@ def test_a_segment_with_very_many_pairs_is_cut_in_a_run_and_says_so() -> None:
     names = [f"system {number}" for number in range(8)]
     segment = Segment(segment="1", lp="en-de", source="a", translations=dict.fromkeys(names, "b"))
     test_set = TestSet(name="wide", segments=(segment,))
-    pairs: list[Record] = [
-        Preference(lp="en-de", segment="1", systems=pair, annotator="judge", criterion="overall", verdict="A")
-        for pair in combinations(names, 2)
-    ]
+    pairs: list[Record] = [preferred(*pair, "A", "1", annotator="judge") for pair in combinations(names, 2)]
     run = make_run(test_set, pairs, protocol="pairwise")
     words = Texts(str(render(run))).words
     assert words.count(", is better") == 20
@@ -202,15 +200,12 @@ def test_a_segment_with_very_many_pairs_is_cut_in_a_run_and_says_so() -> None:
     assert Texts(show(run)._repr_html_()).words.count(", is better") == 28
 
 
+PLACE: Any = {"test_set": EVIL, "lp": "en-de", "gold": EVIL, "excluded": {}, "reference": ""}
 FOUND = MetaEvaluation(
-    test_set=EVIL,
-    lp="en-de",
-    gold=EVIL,
+    **PLACE,
     systems=("A", "B"),
-    excluded={},
     n_segments=9,
     n_all=9,
-    reference="",
     measures=("seg_pearson",),
     metrics=(MetricResults(name=EVIL, results={"seg_pearson": Result(value=0.5, n=9)}),),
 )
@@ -244,10 +239,7 @@ def test_every_type_shows_itself(results: list[Any]) -> None:
 
 
 def test_what_is_not_ours_is_left_to_others() -> None:
-    class Scores:
-        pass
-
-    assert render(Scores()) is None
+    assert render(object()) is None
     assert render(3) is None
 
 

@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.core.record import Annotation, Preference, Record
+from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import Segment
 from adjudge.formats.read import Judgements
 from adjudge.reports.html import render_page
 from adjudge.reports.page import Page, make_page
 from adjudge.reports.part_figures import Part
 from adjudge.reports.parts import cost_of
-from tests.reports.samples import failure, make_run, many_segments, mark, small_test_set
+from tests.analysis.records import preferred as preference
+from tests.analysis.records import rated as annotation
+from tests.reports.samples import failure, judgement, make_run, many_segments, mark, small_test_set
 from tests.reports.test_html import Page as Markup
 
 SIZE = 60
@@ -29,18 +31,12 @@ def quality(index: int, place: int) -> float:
     return -3.0 * place - 8.0 * (index % 3 == 2) - (index * 7 % 5)
 
 
-def rated(name: str, rating: Callable[[int, int], float], texts: TestSet = TEXTS) -> list[Record]:
+def rated(name: str, rating: Callable[[int, int], float]) -> list[Record]:
     return [
-        Annotation(
-            lp=s.lp,
-            segment=s.segment,
-            system=system,
-            annotator=name,
-            protocol="metric",
-            rating=rating(index, place),
-            document=s.document,
+        annotation(
+            system, s.segment, rating(index, place), annotator=name, protocol="metric", document=s.document
         )
-        for index, s in enumerate(texts)
+        for index, s in enumerate(TEXTS)
         for place, system in enumerate(s.translations)
     ]
 
@@ -58,13 +54,8 @@ def run(name: str, records: Iterable[Record], **info: object) -> Run:
 def page() -> Page:
     """A good judge that costs much, one nearly as good for less, noise that costs nothing, and gold."""
     paid = {"kind": "judge", "counts": {"judged": 180, "failed": 0}, "currency": "USD"}
-    good = run(
-        "good",
-        rated("good", lambda i, p: quality(i, p) + noise(i + 1, p) / 9),
-        calls={"asked": 180},
-        price=9.0,
-        **paid,
-    )
+    agreeing = rated("good", lambda i, p: quality(i, p) + noise(i + 1, p) / 9)
+    good = run("good", agreeing, calls={"asked": 180}, price=9.0, **paid)
     near = rated("near", lambda i, p: quality(i, p) + noise(i, p) / 9)
     cheap = run("cheap", near, calls={"asked": 180}, price=0.9, tokens={"prompt": 18000}, **paid)
     secret = run("secret", rated("secret", noise), calls={"asked": 180}, **paid)
@@ -97,9 +88,7 @@ def test_calibration_draws_gold_over_every_other_annotator(page: Page) -> None:
 
 def test_cost_says_what_is_as_good_for_less_and_what_is_unknown(page: Page) -> None:
     found = part(page, "cost")
-    assert found.finding == (
-        "cheap agrees with gold about as far as good, at 5.00 instead of 50.00 USD for 1,000 judgements"
-    )
+    assert "cheap agrees with gold about as far as good, at 5.00 instead of 50.00 USD" in found.finding
     assert found.notes[0] == "The cost of secret is unknown."
     rows = {row[0]: row for row in found.tables[0].rows}
     assert rows["cheap"][1:6] == ["180", "180", "100", "0.90", "5.00"]
@@ -167,17 +156,13 @@ def test_people_of_one_campaign_are_compared_with_each_other_and_measure_judges(
 
 def preferred(name: str, verdicts: str) -> list[Record]:
     return [
-        Preference(
-            lp=s.lp,
-            segment=s.segment,
-            systems=("Alder", "Birch"),
-            annotator=name,
-            criterion=criterion,
-            verdict=verdicts[index % len(verdicts)],  # type: ignore[arg-type]
-        )
-        for criterion in ("faithfulness", "fluency", "style")
-        for index, s in enumerate(TEXTS)
+        preference("Alder", "Birch", verdict, s.segment, annotator=name, criterion=criterion)  # type: ignore[arg-type]
+        for criterion in CRITERIA
+        for s, verdict in zip(TEXTS, verdicts * SIZE, strict=False)
     ]
+
+
+CRITERIA = ("faithfulness", "fluency", "style")
 
 
 def test_preferences_have_a_kappa_on_each_criterion_and_a_radar() -> None:
@@ -185,28 +170,20 @@ def test_preferences_have_a_kappa_on_each_criterion_and_a_radar() -> None:
     judge = Judgements(name="judge", records=tuple(preferred("judge", "AABAAE")), test_set=TEXTS)
     page = make_page([people, judge])
     (table,) = part(page, "agreement").tables
-    assert [row[:2] for row in table.rows] == [
-        [criterion, "people and judge"] for criterion in ("faithfulness", "fluency", "style")
-    ]
+    assert [row[:2] for row in table.rows] == [[criterion, "people and judge"] for criterion in CRITERIA]
     assert table.rows[0][4:] == ["83 %", "60"]
-    assert [f.name for f in part(page, "criteria").figures] == [
-        "criteria.en-de.people",
-        "criteria.en-de.judge",
-    ]
-    titles = [f.title for f in part(page, "criteria").figures]
-    assert titles[0].startswith("By people, ")
-    assert titles[1].startswith("By judge, ")
+    figures = part(page, "criteria").figures
+    assert [f.name for f in figures] == ["criteria.en-de.people", "criteria.en-de.judge"]
+    assert [f.title.partition(",")[0] for f in figures] == ["By people", "By judge"]
 
 
 def test_a_profile_has_shares_of_the_errors_of_each_system() -> None:
+    kinds = ["accuracy/mistranslation"] * 3 + ["fluency/grammar"]
+
     def marked(s: Segment, system: str) -> Annotation:
         text = s.translations[system]
-        word = text.split()[-1]
-        kinds = ["accuracy/mistranslation"] * 3 + ["fluency/grammar"]
-        spans = tuple(mark(text, word, "minor", kind) for kind in kinds) if system == "Birch" else ()
-        return Annotation(
-            lp=s.lp, segment=s.segment, system=system, annotator="judge", protocol="mqm", spans=spans
-        )
+        spans = tuple(mark(text, text.split()[-1], "minor", kind) for kind in kinds if system == "Birch")
+        return judgement(s, system, spans=spans)
 
     records = [marked(s, system) for s in TEXTS for system in TEXTS.systems]
     page = make_page([make_run(TEXTS, records)])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.record import ErrorSpan, Failure, Verdict
+from adjudge.core.record import ErrorSpan, Verdict
 from adjudge.core.segment import Segment, TestSet
 from adjudge.reports.annotators import judged_annotators
 from adjudge.reports.page import make_page
@@ -18,7 +18,7 @@ from adjudge.reports.segments import (
     spread_by_translation,
     to_script_json,
 )
-from tests.analysis.records import checked
+from tests.analysis.records import checked, rated
 from tests.reports.samples import (
     SYSTEMS,
     failure,
@@ -88,9 +88,8 @@ def test_an_error_without_a_place_is_still_told(span: ErrorSpan, shown: dict[str
 
 
 def test_every_verdict_on_a_criterion_says_whose_it_is_and_one_has_their_score() -> None:
-    segment = Segment(
-        segment="1", lp="en-de", source="x", translations={"A": "y"}, meta={"criteria": ["Sie"]}
-    )
+    criteria = {"criteria": ["Sie"]}
+    segment = Segment(segment="1", lp="en-de", source="x", translations={"A": "y"}, meta=criteria)
     records = [checked("A", "1", "1", passed=by == "eve", annotator=by) for by in ("eve", "bob")]
     texts = TestSet(name="t", segments=(segment,))
     told = make_page([make_run(texts, records, annotator="people", protocol="criteria")]).data["segments"][0]
@@ -120,11 +119,8 @@ def test_runs_of_one_test_set_share_its_segments() -> None:
 
 def test_the_spread_compares_ranks_and_not_scales() -> None:
     strict = make_run(TEST_SET, judge_all(TEST_SET))
-    lenient = make_run(
-        TEST_SET,
-        [judgement(s, n, "k", spans=()) for s in TEST_SET for n in SYSTEMS],
-        annotator="k",
-    )
+    records = [judgement(s, n, "k", spans=()) for s in TEST_SET for n in SYSTEMS]
+    lenient = make_run(TEST_SET, records, annotator="k")
     same = spread_by_translation(judged_annotators([strict, strict], ["en-de"], {}))
     apart = spread_by_translation(judged_annotators([strict, lenient], ["en-de"], {}))
     assert set(same.values()) == {0.0}
@@ -135,18 +131,13 @@ def test_the_spread_compares_ranks_and_not_scales() -> None:
 def test_annotators_disagree_on_one_segment_in_ten_where_many_are_half_apart() -> None:
     texts = many_segments(100)
     ratings = {"a": range(100), "b": [place * 37 % 100 for place in range(100)]}
-    runs = [
-        make_run(
-            texts,
-            [
-                judgement(s, "Alder", who, protocol="metric", rating=r)
-                for s, r in zip(texts, own, strict=True)
-            ],
-            annotator=who,
-            protocol="metric",
-        )
-        for who, own in ratings.items()
-    ]
+    runs = []
+    for who, own in ratings.items():
+        scores = [
+            rated("Alder", s.segment, r, annotator=who, protocol="metric")
+            for s, r in zip(texts, own, strict=True)
+        ]
+        runs.append(make_run(texts, scores, annotator=who, protocol="metric"))
     segments = merge_segments([texts])
     both = judged_annotators(runs, ["en-de"], {})
     apart = page_facts(segments, both, SYSTEMS)["apart"]
@@ -156,7 +147,6 @@ def test_annotators_disagree_on_one_segment_in_ten_where_many_are_half_apart() -
     assert page_facts(segments, both[:1], SYSTEMS)["apart"] == 0.5
 
 
-TALLIES_FIRST = TEST_SET.segments[0]
 SWAPPED: dict[Verdict, Verdict] = {"A": "B", "B": "A", "E": "E"}
 
 
@@ -171,24 +161,22 @@ def test_errors_are_counted_by_severity_and_category() -> None:
 
 
 def test_a_failure_is_neither_judged_nor_clean() -> None:
-    errors = count_errors([failure(TALLIES_FIRST, "Alder")], SYSTEMS)
+    errors = count_errors([failure(FIRST, "Alder")], SYSTEMS)
     assert errors.total == 0
     assert not errors.judged
     assert not errors.clean
 
 
 def test_errors_that_were_only_counted_count() -> None:
-    record = judgement(TALLIES_FIRST, "Alder", counts={"major": 2, "minor": 0})
+    record = judgement(FIRST, "Alder", counts={"major": 2, "minor": 0})
     errors = count_errors([record], SYSTEMS)
     assert errors.severities["major"]["Alder"] == 2
     assert errors.clean["Alder"] == 0
 
 
 def test_failures_are_counted_by_reason_and_system_most_frequent_first() -> None:
-    one = failure(TALLIES_FIRST, "Alder")
-    both = Failure(
-        lp="en-de", segment="x", systems=("Alder", "Birch"), annotator="j", protocol="mqm", reason="parse"
-    )
+    one = failure(FIRST, "Alder")
+    both = replace(one, segment="x", systems=("Alder", "Birch"), reason="parse")
     counts = count_failures([one, both, replace(both, segment="y")])
     assert counts == {"parse": {"Alder": 2, "Birch": 2}, "refused": {"Alder": 1}}
     assert list(counts) == ["parse", "refused"]

@@ -28,23 +28,20 @@ from adjudge.reports.tables import (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\u200bb", "a[ZWSP]b"),
-        ("\u202egnp.exe", "[RLO]gnp.exe"),
-        ("\ud800", "[U+D800]"),
-        ("\U000e0041", "[U+E0041]"),
-        ("\0", "[NUL]"),
-        ("👩\u200d🚀", "👩\u200d🚀"),  # one emoji
-        ("\u200d", "[ZWJ]"),
-        ("می\u200cروم", "می[ZWNJ]روم"),
-        ("Größe\t日本\n", "Größe\t日本\n"),
-        ("", ""),
-    ],
-)
-def test_what_nobody_sees_is_named(text: str, shown: str) -> None:
-    assert name_invisible(text) == shown
+def test_what_nobody_sees_is_named() -> None:
+    shown = {
+        "a\u200bb": "a[ZWSP]b",
+        "\u202egnp.exe": "[RLO]gnp.exe",
+        "\ud800": "[U+D800]",
+        "\U000e0041": "[U+E0041]",
+        "\0": "[NUL]",
+        "👩\u200d🚀": "👩\u200d🚀",  # one emoji
+        "\u200d": "[ZWJ]",
+        "می\u200cروم": "می[ZWNJ]روم",
+        "Größe\t日本\n": "Größe\t日本\n",
+        "": "",
+    }
+    assert {text: name_invisible(text) for text in shown} == shown
 
 
 @given(st.text())
@@ -57,82 +54,55 @@ def test_ranges_are_in_order_and_apart() -> None:
     assert flat == sorted(flat)
 
 
-@pytest.mark.parametrize(
-    ("value", "digits", "text"),
-    [
-        (-1.256, 2, "−1.26"),
-        (0.0, 1, "0.0"),
-        (-0.04, 1, "0.0"),  # a minus before zero says nothing
-        (87.0, 0, "87"),
-        (None, 2, NOTHING),
-        (math.nan, 2, NOTHING),
-        (-math.inf, 0, "−∞"),
-        (math.inf, 0, "∞"),
-        (-2.0123456e90, 1, "−2.012e+90"),  # a float has no ninety digits
-    ],
-)
-def test_a_number_has_a_real_minus_and_no_false_zero(value: float | None, digits: int, text: str) -> None:
-    assert number(value, digits) == text
+def test_a_number_has_a_real_minus_and_no_false_zero() -> None:
+    texts = {
+        (-1.256, 2): "−1.26",
+        (0.0, 1): "0.0",
+        (-0.04, 1): "0.0",  # a minus before zero says nothing
+        (87.0, 0): "87",
+        (None, 2): NOTHING,
+        (math.nan, 2): NOTHING,
+        (-math.inf, 0): "−∞",
+        (math.inf, 0): "∞",
+        (-2.0123456e90, 1): "−2.012e+90",  # a float has no ninety digits
+    }
+    assert {given: number(*given) for given in texts} == texts
 
 
-@pytest.mark.parametrize(
-    ("width", "digits"), [(60.0, 1), (6.0, 1), (0.6, 2), (0.06, 3), (0.006, 4), (0.0000006, 4)]
-)
-def test_a_column_has_the_digits_that_its_intervals_bear(width: float, digits: int) -> None:
-    assert digits_for([0.5], [Interval(0.0, width)]) == digits
-
-
-def test_the_usual_interval_of_a_column_decides_and_not_the_narrowest() -> None:
+def test_a_column_has_the_digits_that_its_intervals_bear() -> None:
+    widths = {60.0: 1, 6.0: 1, 0.6: 2, 0.06: 3, 0.006: 4, 0.0000006: 4}
+    assert {width: digits_for([0.5], [Interval(0.0, width)]) for width in widths} == widths
     intervals = [Interval(0.0, 0.0), Interval(0.0, 0.006), Interval(0.0, 6.0), Interval(0.0, 8.0)]
-    assert digits_for([1.0] * 4, intervals) == 1
+    assert digits_for([1.0] * 4, intervals) == 1  # the usual one decides, and not the narrowest
 
 
-@pytest.mark.parametrize(
-    ("scores", "digits"), [([], 2), ([None, None], 2), ([0.0], 2), ([87.0], 1), ([0.02], 4)]
-)
-def test_a_column_without_intervals_goes_by_its_scores(scores: list[float | None], digits: int) -> None:
-    assert digits_for(scores, [None]) == digits
-
-
-def test_an_interval_reads_from_low_to_high() -> None:
+def test_an_interval_reads_from_low_to_high_and_thousands_stand_apart_for_people_only() -> None:
     assert interval(Interval(-2.0, -1.0), 1) == "−2.0 to −1.0"
     assert interval(None, 1) == NOTHING
-
-
-@pytest.mark.parametrize(
-    ("part", "total", "text"),
-    [
-        (0, 9, "0 %"),
-        (9, 9, "100 %"),
-        (1, 300, "<1 %"),
-        (299, 300, ">99 %"),
-        (992, 1000, ">99 %"),
-        (8, 1000, "<1 %"),
-        (1, 3, "33 %"),
-        (0, 0, NOTHING),
-    ],
-)
-def test_a_share_is_0_or_100_only_where_it_is(part: int, total: int, text: str) -> None:
-    assert share(part, total) == text
-
-
-def test_thousands_stand_apart_for_people_only() -> None:
     assert [whole(19569), whole(19569, exact=True), whole(999)] == ["19,569", "19569", "999"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0 minutes"),
-        (34, "1 minute"),
-        (61, "2 minutes"),
-        (5399, "90 minutes"),
-        (5400, "1.5 hours"),
-        (7.2e6, "2,000.0 hours"),
-    ],
-)
-def test_a_duration_is_never_rounded_to_nothing(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+def test_a_column_without_intervals_goes_by_its_scores() -> None:
+    digits = {(): 2, (None, None): 2, (0.0,): 2, (87.0,): 1, (0.02,): 4}
+    assert {scores: digits_for([*scores], [None]) for scores in digits} == digits
+
+
+def test_a_share_is_0_or_100_only_where_it_is() -> None:
+    shares = {
+        "0 %": [(0, 9)],
+        "100 %": [(9, 9)],
+        "<1 %": [(1, 300), (8, 1000)],
+        ">99 %": [(299, 300), (992, 1000)],
+        "33 %": [(1, 3)],
+        NOTHING: [(0, 0)],
+    }
+    assert {text: {share(*of) for of in parts} for text, parts in shares.items()} == {t: {t} for t in shares}
+
+
+def test_a_duration_is_never_rounded_to_nothing() -> None:
+    texts = {0: "0 minutes", 34: "1 minute", 61: "2 minutes", 5399: "90 minutes", 5400: "1.5 hours"}
+    assert {seconds: duration(seconds) for seconds in texts} == texts
+    assert duration(7.2e6) == "2,000.0 hours"
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from adjudge.analysis.rank import RankedSystem
-from adjudge.core.record import Annotation
 from adjudge.core.scores import Interval
 from adjudge.reports.annotators import judged_annotators
 from adjudge.reports.words import finding, headline, in_words, meaning
+from tests.analysis.records import rated
 from tests.reports.samples import make_run, small_test_set
 
 BEST = "is significantly better than every other system"
@@ -51,20 +51,11 @@ def unjudged(name: str, failed: int) -> RankedSystem:
         (rows("A", "B"), "A is significantly better than B"),
         (rows("AB"), "No significant difference between A and B"),
         (rows("ABCDE"), "No significant difference between any two of the 5 systems"),
-        (
-            rows("A", "BC"),
-            "A is significantly better than every other system; no significant difference between B and C",
-        ),
-        (
-            rows("A", "BCDEFG"),
-            f"A {BEST}; no significant difference between the 6 others",
-        ),
+        (rows("A", "BC"), f"A {BEST}; no significant difference between B and C"),
+        (rows("A", "BCDEFG"), f"A {BEST}; no significant difference between the 6 others"),
         (rows("A", "B", "C", "D"), "All 6 pairs differ significantly: A is best, then B, C and D"),
         (rows(*"ABCDE"), "All 10 pairs differ significantly: A is best"),
-        (
-            rows("A", "B", "CD"),
-            "A is significantly better than every other system; 2 of the other 3 pairs differ significantly",
-        ),
+        (rows("A", "B", "CD"), f"A {BEST}; 2 of the other 3 pairs differ significantly"),
         (
             rows("AB", "C"),
             (
@@ -72,10 +63,7 @@ def unjudged(name: str, failed: int) -> RankedSystem:
                 "worse than every other one; 2 of 3 pairs differ significantly"
             ),
         ),
-        (
-            of_pairs("ABCD", {"B": "CD"}),
-            f"{NONE}; 2 of 6 pairs differ significantly",
-        ),
+        (of_pairs("ABCD", {"B": "CD"}), f"{NONE}; 2 of 6 pairs differ significantly"),
     ],
 )
 def test_a_ranking_is_said_in_a_sentence_about_pairs(given: Sequence[RankedSystem], sentence: str) -> None:
@@ -112,78 +100,7 @@ def test_what_was_not_judged_is_said(given: tuple[RankedSystem, ...], sentence: 
 
 
 def test_systems_without_common_segments_are_not_ranked() -> None:
-    assert finding(loose("A", "B")) == "The systems were not judged on the same segments and cannot be ranked"
-
-
-@pytest.mark.parametrize(
-    ("rankings", "sentence"),
-    [
-        ({("en-de", "j"): rows("A", "BC")}, f"A {BEST}; no significant difference between B and C"),
-        (
-            {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("A", "B")},
-            f"A {BEST} in both language pairs",
-        ),
-        (
-            {(lp, "j"): rows("A", "B") for lp in ("en-de", "zh-en", "en-ar")},
-            f"A {BEST} in all 3 language pairs",
-        ),
-        (
-            {("en-de", "j"): rows("A", "B"), ("en-de", "k"): rows("A", "B")},
-            f"Both annotators agree: A {BEST}",
-        ),
-        (
-            {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("A", "B"), ("en-de", "k"): rows("A", "B")},
-            f"Both annotators agree: A {BEST} in both language pairs; k judged en-de only",
-        ),
-        (
-            {("en-de", who): rows("A", "B") for who in "jkl"},
-            f"All annotators agree: A {BEST}",
-        ),
-        (
-            {("en-de", "j"): rows("A", "B"), ("en-de", "k"): rows("B", "A")},
-            "The annotators do not agree on which system is best",
-        ),
-        (
-            {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("B", "A")},
-            f"A {BEST} in en-de, B in zh-en",
-        ),
-        (
-            {(lp, "j"): rows(best, "D") for lp, best in {"en-de": "A", "zh-en": "B", "en-ar": "C"}.items()},
-            "Which system is best depends on the language pair",
-        ),
-        (
-            {("zh-en", "j"): rows("AB"), ("en-de", "j"): rows("A", "B")},
-            f"A {BEST} in en-de, none in zh-en",
-        ),
-        (
-            {
-                ("en-de", "j"): rows("AB"),
-                ("zh-en", "j"): rows("AB"),
-                ("en-de", "k"): rows("A", "B"),
-                ("zh-en", "k"): rows("AB"),
-            },
-            f"By k, A {BEST} in en-de, none in zh-en; j does not show it",
-        ),
-        (
-            {("en-de", "j"): rows("AB"), ("zh-en", "j"): rows("AB")},
-            f"{NONE}, in any language pair",
-        ),
-        (
-            {("en-de", "j"): rows("AB"), ("en-de", "k"): rows("AB")},
-            "No system is significantly better than every other one",
-        ),
-        ({("en-de", "j"): rows("A"), ("zh-en", "j"): rows("A")}, "Only A was judged, in both language pairs"),
-        ({}, "Nothing was judged"),
-        (
-            {("en-de", "j"): (unjudged("A", 1),), ("en-de", "k"): rows("A", "B")},
-            f"A {BEST}",
-        ),
-    ],
-)
-def test_the_headline_says_what_all_rankings_show(
-    rankings: dict[tuple[str, str], tuple[RankedSystem, ...]], sentence: str
-) -> None:
-    assert headline(rankings) == sentence
+    assert finding(loose("A", "B")) == UNRANKED
 
 
 def loose(*names: str) -> tuple[RankedSystem, ...]:
@@ -193,165 +110,133 @@ def loose(*names: str) -> tuple[RankedSystem, ...]:
     )
 
 
+Rankings = dict[tuple[str, str], tuple[RankedSystem, ...]]
+
+
+def rankings_of(told: str) -> Rankings:
+    """`j: A BC`: j, of en-de, finds A better than B and C; `zh-en k: ~AB`: k could rank neither."""
+    found: Rankings = {}
+    for part in told.split("; "):
+        who, _, order = part.partition(": ")
+        *lp, name = who.split()
+        ranked = loose(*order[1:]) if order.startswith("~") else rows(*order.split())
+        found["".join(lp) or "en-de", name] = ranked
+    return found
+
+
+AGREE = f"Both annotators agree: A {BEST}"
+UNRANKED = "The systems were not judged on the same segments and cannot be ranked"
+WITHOUT_R = "Without R, which not every annotator judged: "
+
+
 @pytest.mark.parametrize(
-    ("rankings", "sentence"),
+    ("told", "sentence"),
     [
-        ({"j": rows("A", "B"), "k": loose("A", "B")}, f"A {BEST}; 1 more ranking lacks common segments"),
+        ("j: A BC", f"A {BEST}; no significant difference between B and C"),
+        ("j: A B; zh-en j: A B", f"A {BEST} in both language pairs"),
+        ("j: A B; zh-en j: A B; en-ar j: A B", f"A {BEST} in all 3 language pairs"),
+        ("j: A B; k: A B", AGREE),
+        ("j: A B; zh-en j: A B; k: A B", f"{AGREE} in both language pairs; k judged en-de only"),
+        ("j: A B; k: A B; l: A B", f"All annotators agree: A {BEST}"),
+        ("j: A B; k: B A", "The annotators do not agree on which system is best"),
+        ("j: A B; zh-en j: B A", f"A {BEST} in en-de, B in zh-en"),
+        ("j: A D; zh-en j: B D; en-ar j: C D", "Which system is best depends on the language pair"),
+        ("zh-en j: AB; j: A B", f"A {BEST} in en-de, none in zh-en"),
         (
-            {"j": rows("A", "B"), "k": rows("AB"), "l": loose("A", "B"), "m": loose("A", "B")},
+            "j: AB; zh-en j: AB; k: A B; zh-en k: AB",
+            f"By k, A {BEST} in en-de, none in zh-en; j does not show it",
+        ),
+        ("j: AB; zh-en j: AB", f"{NONE}, in any language pair"),
+        ("j: AB; k: AB", NONE),
+        ("j: A; zh-en j: A", "Only A was judged, in both language pairs"),
+        # what cannot be ranked is no ranking without a leader
+        ("j: A B; k: ~AB", f"A {BEST}; 1 more ranking lacks common segments"),
+        (
+            "j: A B; k: AB; l: ~AB; m: ~AB",
             f"By j, A {BEST}; k does not show it; 2 more rankings lack common segments",
         ),
+        ("j: ~AB; k: ~AB", UNRANKED),
         (
-            {"j": loose("A", "B"), "k": loose("A", "B")},
-            "The systems were not judged on the same segments and cannot be ranked",
+            "j: A B; zh-en k: ~AB",
+            f"A {BEST}; j judged en-de only; k judged zh-en only; 1 more ranking lacks common segments",
+        ),
+        # annotators are compared on the systems that all of them judged
+        ("judge: R A B; metric: A B", f"{WITHOUT_R}{AGREE}"),
+        ("judge: R A B; metric: B A", f"{WITHOUT_R}The annotators do not agree on which system is best"),
+        ("judge: R A B; metric: A", "The annotators did not judge the same systems"),
+    ],
+)
+def test_the_headline_says_what_all_rankings_show(told: str, sentence: str) -> None:
+    assert headline(rankings_of(told)) == sentence
+
+
+def test_who_judged_nothing_has_no_part_in_the_headline() -> None:
+    assert headline({}) == "Nothing was judged"
+    judged: Rankings = {("en-de", "j"): (unjudged("A", 1),), ("en-de", "k"): rows("A", "B")}
+    assert headline(judged) == f"A {BEST}"
+
+
+BY_GOLD = f"By gold, A {BEST}"
+ZH_ONLY = "judge judged zh-en only"
+NO_LEADER = f"By gold, {NONE[0].lower()}{NONE[1:]}"
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ("judge: A B; metric: A B; gold: A B", f"All annotators agree: A {BEST}"),
+        ("judge: AB; metric: AB; gold: A B", f"{BY_GOLD}; judge and metric do not show it"),
+        ("judge: AB; metric: B A; gold: A B", f"{BY_GOLD}; judge does not show it, metric contradicts it"),
+        ("judge: A B; metric: AB; gold: A B", f"{BY_GOLD}; judge shows it too, metric does not"),
+        ("judge: A B; metric: B A; gold: A B", f"{BY_GOLD}; judge shows it too, metric contradicts it"),
+        ("judge: B A; metric: B A; gold: A B", f"{BY_GOLD}; judge and metric contradict it"),
+        ("judge: BC A; gold: A B C", f"{BY_GOLD}; judge contradicts it"),
+        ("gold: A B; j: B A; k: ~AB", f"{BY_GOLD}; j contradicts it; 1 more ranking lacks common segments"),
+        # gold's ranking is said apart where it has no leader
+        ("judge: A B; gold: AB", f"{NO_LEADER}; judge shows one"),
+        ("judge: A B; metric: B A; gold: AB", f"{NO_LEADER}; judge and metric show one"),
+        # several language pairs
+        ("judge: A B; zh-en judge: B A; gold: A B", f"{BY_GOLD} in en-de; judge shows it too"),
+        (
+            "gold: A B; zh-en gold: AB; judge: A B; zh-en judge: A B; metric: A B; zh-en metric: AB",
+            f"{BY_GOLD} in en-de, none in zh-en; metric shows it too, judge does not",
         ),
         (
-            {"gold": rows("A", "B"), "j": rows("B", "A"), "k": loose("A", "B")},
-            f"By gold, A {BEST}; j contradicts it; 1 more ranking lacks common segments",
+            "gold: A B; zh-en gold: B A; judge: A B; zh-en judge: A B; metric: A B; zh-en metric: AB",
+            f"{BY_GOLD} in en-de, B in zh-en; metric does not show it, judge contradicts it",
         ),
-    ],
-)
-def test_what_cannot_be_ranked_is_no_ranking_without_a_leader(
-    rankings: dict[str, tuple[RankedSystem, ...]], sentence: str
-) -> None:
-    assert headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"]) == sentence
-
-
-def test_a_language_pair_that_cannot_be_ranked_is_still_one_that_somebody_judged() -> None:
-    rankings = {("en-de", "j"): rows("A", "B"), ("zh-en", "k"): loose("A", "B")}
-    told = f"A {BEST}; j judged en-de only; k judged zh-en only"
-    assert headline(rankings) == f"{told}; 1 more ranking lacks common segments"
-
-
-def test_who_judged_one_language_pair_is_not_said_to_show_it_in_all() -> None:
-    rankings = {(lp, who): rows("A", "B") for lp in ("en-de", "zh-en", "en-ar") for who in ("gold", "metric")}
-    rankings["zh-en", "judge"] = rows("AB")
-    told = f"By gold, A {BEST} in all 3 language pairs; metric shows it too, judge does not"
-    assert headline(rankings, gold={"gold"}) == f"{told}; judge judged zh-en only"
-
-
-@pytest.mark.parametrize(
-    ("judge", "metric", "sentence"),
-    [
-        (("A", "B"), ("A", "B"), f"All annotators agree: A {BEST}"),
-        (("AB",), ("AB",), f"By gold, A {BEST}; judge and metric do not show it"),
-        (("AB",), ("B", "A"), f"By gold, A {BEST}; judge does not show it, metric contradicts it"),
-        (("A", "B"), ("AB",), f"By gold, A {BEST}; judge shows it too, metric does not"),
-        (("A", "B"), ("B", "A"), f"By gold, A {BEST}; judge shows it too, metric contradicts it"),
-        (("B", "A"), ("B", "A"), f"By gold, A {BEST}; judge and metric contradict it"),
-    ],
-)
-def test_the_headline_measures_the_others_by_gold(
-    judge: tuple[str, ...], metric: tuple[str, ...], sentence: str
-) -> None:
-    rankings = {"judge": rows(*judge), "metric": rows(*metric), "gold": rows("A", "B")}
-    assert headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"]) == sentence
-
-
-def test_whoever_puts_golds_leader_below_the_best_contradicts_gold() -> None:
-    rankings = {"judge": rows("BC", "A"), "gold": rows("A", "B", "C")}
-    found = headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"])
-    assert found == f"By gold, A {BEST}; judge contradicts it"
-
-
-@pytest.mark.parametrize(
-    ("judges", "sentence"),
-    [
-        ({"judge": "AB"}, "; judge shows one"),
-        ({"judge": "AB", "metric": "BA"}, "; judge and metric show one"),
-    ],
-)
-def test_golds_ranking_is_said_apart_where_it_has_no_leader(judges: dict[str, str], sentence: str) -> None:
-    rankings = {("en-de", who): rows(*order) for who, order in judges.items()}
-    rankings["en-de", "gold"] = rows("AB")
-    assert headline(rankings, gold=["gold"]) == f"By gold, {NONE[0].lower()}{NONE[1:]}{sentence}"
-
-
-def test_golds_rankings_of_several_language_pairs_are_not_counted_with_those_of_judges() -> None:
-    rankings = {("en-de", "gold"): rows("A", "B"), ("zh-en", "gold"): rows("AB")}
-    rankings |= {("en-de", "judge"): rows("A", "B"), ("zh-en", "judge"): rows("A", "B")}
-    rankings |= {("en-de", "metric"): rows("A", "B"), ("zh-en", "metric"): rows("AB")}
-    assert headline(rankings, gold=["gold"]) == (
-        f"By gold, A {BEST} in en-de, none in zh-en; metric shows it too, judge does not"
-    )
-    rankings["zh-en", "gold"] = rows("B", "A")
-    assert headline(rankings, gold=["gold"]) == (
-        f"By gold, A {BEST} in en-de, B in zh-en; metric does not show it, judge contradicts it"
-    )
-
-
-def test_two_rankings_of_gold_that_differ_are_no_one_ranking() -> None:
-    rankings = {
-        ("en-de", "one"): rows("A", "B"),
-        ("en-de", "two"): rows("AB"),
-        ("en-de", "j"): rows("A", "B"),
-    }
-    assert headline(rankings, gold=["one", "two"]) == (
-        "The rankings of gold do not agree on which system is best"
-    )
-
-
-@pytest.mark.parametrize(
-    ("judge", "metric", "sentence"),
-    [
-        (("R", "A", "B"), ("A", "B"), f"By gold, R {BEST}; judge shows it too; metric did not rank R"),
-        (("AR", "B"), ("A", "B"), f"By gold, R {BEST}; judge does not show it; metric did not rank R"),
-        (("A", "B"), ("R",), f"By gold, R {BEST}; judge and metric did not rank R"),
-        (("X", "R", "A"), ("R", "A"), f"By gold, R {BEST}; judge and metric show it too"),
-    ],
-)
-def test_an_annotator_is_measured_by_gold_on_the_systems_that_both_ranked(
-    judge: tuple[str, ...], metric: tuple[str, ...], sentence: str
-) -> None:
-    rankings = {"judge": rows(*judge), "metric": rows(*metric), "gold": rows("R", "A", "B")}
-    assert headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"]) == sentence
-
-
-def test_gold_of_one_language_pair_says_which() -> None:
-    rankings = {
-        ("en-de", "judge"): rows("A", "B"),
-        ("zh-en", "judge"): rows("B", "A"),
-        ("en-de", "gold"): rows("A", "B"),
-    }
-    assert headline(rankings, gold=["gold"]) == f"By gold, A {BEST} in en-de; judge shows it too"
-
-
-@pytest.mark.parametrize(
-    ("metric", "sentence"),
-    [
-        (("A", "B"), f"Without R, which not every annotator judged: Both annotators agree: A {BEST}"),
         (
-            ("B", "A"),
-            (
-                "Without R, which not every annotator judged: "
-                "The annotators do not agree on which system is best"
-            ),
+            "; ".join(f"{lp} {who}: A B" for lp in ("en-de", "zh-en", "en-ar") for who in ("gold", "metric"))
+            + "; zh-en judge: AB",
+            f"{BY_GOLD} in all 3 language pairs; metric shows it too, judge does not; {ZH_ONLY}",
         ),
-        (("A",), "The annotators did not judge the same systems"),
+        # an annotator is measured on the systems that both ranked
+        (
+            "judge: R A B; metric: A B; gold: R A B",
+            f"By gold, R {BEST}; judge shows it too; metric did not rank R",
+        ),
+        (
+            "judge: AR B; metric: A B; gold: R A B",
+            f"By gold, R {BEST}; judge does not show it; metric did not rank R",
+        ),
+        ("judge: A B; metric: R; gold: R A B", f"By gold, R {BEST}; judge and metric did not rank R"),
+        ("judge: X R A; metric: R A; gold: R A B", f"By gold, R {BEST}; judge and metric show it too"),
+        # many annotators are counted
+        (
+            "; ".join(["gold: A B", *(f"{who}: A B" for who in "jkl"), *(f"{who}: AB" for who in "mnop")])
+            + "".join(f"; {who}: B A" for who in "qrstu"),
+            f"{BY_GOLD}; j, k and l show it too, 4 annotators do not, 5 annotators contradict it",
+        ),
+        ("gold: A B; gold2: AB; j: A B", "The rankings of gold do not agree on which system is best"),
     ],
 )
-def test_annotators_are_compared_on_the_systems_that_all_of_them_judged(
-    metric: tuple[str, ...], sentence: str
-) -> None:
-    rankings = {("en-de", "judge"): rows("R", "A", "B"), ("en-de", "metric"): rows(*metric)}
-    assert headline(rankings) == sentence
+def test_the_headline_measures_the_others_by_gold(told: str, sentence: str) -> None:
+    assert headline(rankings_of(told), gold=["gold", "gold2"]) == sentence
 
 
-def test_many_annotators_are_counted() -> None:
-    rankings = {"gold": rows("A", "B"), **{who: rows("A", "B") for who in "jkl"}}
-    rankings |= {who: rows("AB") for who in "mnop"} | {who: rows("B", "A") for who in "qrstu"}
-    found = headline({("en-de", who): r for who, r in rankings.items()}, gold=["gold"])
-    assert found == (
-        f"By gold, A {BEST}; j, k and l show it too, 4 annotators do not, 5 annotators contradict it"
-    )
-
-
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [("A", "A"), ("AB", "A and B"), ("ABC", "A, B and C"), ("ABCDEF", "A, B, C and 3 others")],
-)
-def test_names_are_joined_as_in_a_sentence(names: str, words: str) -> None:
-    assert in_words(list(names)) == words
+def test_names_are_joined_as_in_a_sentence() -> None:
+    words = {"A": "A", "AB": "A and B", "ABC": "A, B and C", "ABCDEF": "A, B, C and 3 others"}
+    assert {names: in_words(list(names)) for names in words} == words
 
 
 TEXTS = small_test_set(["en-de"])
@@ -374,9 +259,7 @@ def test_a_page_says_whether_its_scores_are_means_or_corpus_scores(
     corpus_scores: Mapping[str, Mapping[str, float]], apart: bool, words: str
 ) -> None:
     records = [
-        Annotation(
-            lp=s.lp, segment=s.segment, system=name, annotator="bleu", protocol="metric", rating=30.0 + index
-        )
+        rated(name, s.segment, 30.0 + index, annotator="bleu", protocol="metric")
         for index, s in enumerate(TEXTS)
         for place, name in enumerate(("Alder", "Birch"))
         if not apart or place == index
@@ -391,20 +274,17 @@ FEW = "Too few segments to test: 2, and 6 are needed"
 
 
 @pytest.mark.parametrize(
-    ("rankings", "few", "sentence"),
+    ("told", "few", "sentence"),
     [
-        ({"j": rows("AB")}, "j", FEW),
-        ({"j": rows("A")}, "j", "A scores 0.00 on 9 segments"),
-        ({"gold": rows("AB"), "j": rows("AB")}, ("gold", "j"), FEW),
+        ("j: AB", ("j",), FEW),
+        ("j: A", ("j",), "A scores 0.00 on 9 segments"),
+        ("gold: AB; j: AB", ("gold", "j"), FEW),
         (
-            {"gold": rows("AB"), "j": rows("A", "B")},
+            "gold: AB; j: A B",
             ("gold",),
             f"A {BEST}; 1 more ranking has too few segments or documents to test",
         ),
     ],
 )
-def test_too_few_units_are_no_finding(
-    rankings: dict[str, tuple[RankedSystem, ...]], few: tuple[str, ...], sentence: str
-) -> None:
-    places = {("en-de", who): own for who, own in rankings.items()}
-    assert headline(places, ["gold"], {("en-de", who): FEW for who in few}) == sentence
+def test_too_few_units_are_no_finding(told: str, few: tuple[str, ...], sentence: str) -> None:
+    assert headline(rankings_of(told), ["gold"], {("en-de", who): FEW for who in few}) == sentence

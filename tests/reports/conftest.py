@@ -1,0 +1,3 @@
+from tests.cli.conftest import _elsewhere, ask
+
+__all__ = ["_elsewhere", "ask"]
