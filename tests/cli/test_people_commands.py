@@ -319,7 +319,8 @@ def exported(ask: Ask, protocol: str) -> None:
     with open_campaign("autumn") as campaign:
         for who, rating, verdict in zip(people(campaign), (60, 61), "AB", strict=False):
             verdicts = {"verdicts": dict.fromkeys(campaign.protocol.criteria, verdict)}
-            work_off(campaign, who, NOW, **(verdicts if protocol == "pairwise" else {"rating": rating}))
+            said: dict[str, Any] = verdicts if protocol == "pairwise" else {"rating": rating}
+            work_off(campaign, who, NOW, **said)
     export = ("campaign", "export", "autumn")
     ask.done(*export, "records.jsonl", "--to", "records")
     for name in ("ann", "ben"):

@@ -735,9 +735,9 @@ async def test_whatever_happens_nobody_is_forgotten_and_never_are_too_many_on_th
     allowed = (type(None), asyncio.CancelledError, ValueError)
     assert [result for result in results if not isinstance(result, allowed)] == []
     limiter = shares[0].limiter
-    waiting = [turn for _, turn, granted in limiter._queue if not granted.done()]  # others go with the next call
+    waiting = [
         turn for _, turn, granted in limiter._queue if not granted.done()
-    ]  # the next call clears others
+    ]  # the next call drops others
     assert (limiter.load.in_flight, waiting) == (0, [])
 
 
