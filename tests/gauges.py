@@ -431,7 +431,7 @@ GAUGES = (
     Gauge(
         "lines of tests",
         88_600,
-        "Say a thing once: a case in a table, a builder of the room, no second test that fails for the same fault"
+        "Say a thing once: a case in a table, a builder of the room, no second test that fails for one fault"
         + RAISE,
         "what a newcomer has to read to trust a change",
         lambda: float(sum(len(path.read_text().splitlines()) for path in (ROOT / "tests").rglob("*.py"))),
