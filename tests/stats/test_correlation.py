@@ -12,8 +12,8 @@ from scipy import stats
 from adjudge.errors import UsageError
 from adjudge.stats import judged
 from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.contrastive import contrastive_accuracy
 from adjudge.stats.correlation import (
-    contrastive_accuracy,
     kendall_b,
     kendall_c,
     kendall_like,

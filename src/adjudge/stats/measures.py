@@ -15,8 +15,8 @@ import numpy as np
 from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import acc_eq
+from adjudge.stats.contrastive import contrastive_accuracy
 from adjudge.stats.correlation import (
-    contrastive_accuracy,
     kendall_b,
     kendall_c,
     kendall_like,
