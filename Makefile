@@ -28,10 +28,10 @@ quick: .venv/.dev browser ## a minute of tests: those nearest to what has change
 	@$(BIN)/python -m tests.quick
 
 test: .venv/.dev browser ## every behaviour once; no network
-	@$(BIN)/pytest -n auto --dist each -m "not exhaustive and not nightly"
+	@$(BIN)/pytest -n auto --dist each --max-worker-restart 0 -m "not exhaustive and not nightly"
 
 test-all: .venv/.dev browser ## what CI runs: the tables in full
-	@$(BIN)/pytest -n auto --dist each --durations 20 -m "not nightly"
+	@$(BIN)/pytest -n auto --dist each --max-worker-restart 0 --durations 20 -m "not nightly"
 
 nightly: chaos with-real-server ## what only repeats: seeds, scripts, kills, small faults put in, rounds beside busy loops
 	@$(BIN)/pytest -n auto --dist worksteal -m nightly

@@ -96,36 +96,35 @@ def _changes(node: ast.AST) -> Iterator[Callable[[], Any]]:
         )
 
 
-def ends_well(copy: Path, tests: list[str]) -> tuple[bool, str]:
-    """Whether these tests pass, and the first that does not."""
+def first_failure(copy: Path, tests: list[str]) -> str:
+    """The first of these tests that fails, or `time` where they never end; empty where all pass.
+
+    Raises RuntimeError where pytest itself fails: that is no test's finding.
+    """
     program = [
         sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-n",
-        "2",
-        "-p",
-        "no:cacheprovider",
-        "-m",
+        *["-m", "pytest", "-x", "-q", "-n", "2", "-p", "no:cacheprovider", "-m"],
         "not nightly",
     ]
-    path = os.pathsep.join([str(copy / "src"), str(copy)])
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy)])}
     try:
         ended = subprocess.run(
             [*program, *tests],
             cwd=copy,
-            env={**os.environ, "PYTHONPATH": path},
+            env=env,
             capture_output=True,
             text=True,
             check=False,
             timeout=SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return False, ""
-    first = next((line for line in ended.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))), "")
-    return ended.returncode == 0, first.partition(" ")[2].partition(" - ")[0]
+        return "time"
+    lines = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if ended.returncode and not lines:
+        raise RuntimeError(
+            f"pytest ended with {ended.returncode}\n{ended.stdout[-2000:]}{ended.stderr[-2000:]}"
+        )
+    return lines[0].partition(" ")[2].partition(" - ")[0] if lines else ""
 
 
 def outcome(copy: Path, path: Path, faulty: Callable[[str], str]) -> str:
@@ -134,11 +133,11 @@ def outcome(copy: Path, path: Path, faulty: Callable[[str], str]) -> str:
     text = file.read_text("utf-8")
     mark.unlink(missing_ok=True)
     file.write_text(faulty(str(mark)), "utf-8")
-    well, first = ends_well(copy, chosen([str(path)]))
+    failed = first_failure(copy, chosen([str(path)]))
     file.write_text(text, "utf-8")
-    if well:
+    if not failed:
         return "escaped" if mark.exists() else "not reached"
-    return "found" if not first or ends_well(copy, [first])[0] else "fails anyway"
+    return "fails anyway" if failed != "time" and first_failure(copy, [failed]) else "found"
 
 
 def changed_lines(before: str, after: str) -> str:

@@ -158,7 +158,7 @@ export class Work {
     return /** @type {HTMLElement} */ (target).closest("button")?.click();
   }
 
-  /** What was selected, before the clicks and keys that follow: a busy browser would run the timer after them. */
+  /** Takes over what the mouse selected. A busy browser runs the timer late, so the next click or key comes here first. */
   takeSelections() {
     if (!this.isTaking) return;
     this.isTaking = false;
